@@ -21,10 +21,5 @@ pub mod server;
 pub mod telemetry;
 #[cfg(feature = "tools")]
 pub mod tools;
-
-/// Whether a host of an address is this machine.
 #[cfg(any(feature = "models", feature = "tools"))]
-fn is_loopback(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
-}
+mod web;

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "run")]
 mod shown;
+#[cfg(target_os = "linux")]
+mod threads;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -48,18 +48,16 @@ impl Client {
 
     /// The reply to a request, unless the server ends before.
     pub(super) fn tried(&self, path: &str, body: &Value) -> Option<Reply> {
-        let kind = "Content-Type: application/json\r\n";
-        self.replied(&self.request("POST", path, kind, &body.to_string()))
+        self.requested("POST", path, body)
     }
 
-    /// The same for a request that reads.
-    pub(super) fn asked(&self, path: &str) -> Option<Reply> {
-        self.replied(&self.request("GET", path, "", ""))
-    }
-
-    fn replied(&self, request: &str) -> Option<Reply> {
+    /// The reply to a request with any method, unless the server ends before.
+    pub(super) fn requested(&self, method: &str, path: &str, body: &Value) -> Option<Reply> {
         let mut stream = TcpStream::connect(self.address).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        let kind = "Content-Type: application/json\r\n";
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let request = self.request(method, path, kind, &body);
         stream.write_all(request.as_bytes()).ok()?;
         read(&mut BufReader::new(stream))
     }

@@ -34,8 +34,10 @@ fn made(folder: &Path) -> All {
 fn read(client: &Client) -> (All, Vec<String>) {
     let (mut all, mut told) = (All::new(), Vec::new());
     for run in RUNS {
-        let (state, trace) =
-            (client.get(&format!("/runs/{run}")), client.asked(&format!("/runs/{run}/trace")));
+        let (state, trace) = (
+            client.get(&format!("/runs/{run}")),
+            client.requested("GET", &format!("/runs/{run}/trace"), &Value::Null),
+        );
         // The body of a trace has no end if a line of it cannot be read: the connection closes.
         let trace =
             trace.map_or((500, "it has no end".to_owned()), |trace| (trace.status, trace.body));

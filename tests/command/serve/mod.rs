@@ -14,6 +14,7 @@ mod outside;
 mod page;
 mod routes;
 mod schedules;
+mod soak;
 mod speech;
 mod stream;
 mod till;

@@ -87,7 +87,7 @@ pub(super) fn pay(client: &Client, nth: u64) -> Option<u16> {
     let event = json!({"event": "pay", "data": {"n": nth}, "id": format!("pay {nth}")});
     let reply = client.tried("/runs/till/events", &event)?;
     loop {
-        let read = client.asked("/runs/till")?.json();
+        let read = client.requested("GET", "/runs/till", &Value::Null)?.json();
         match read["variables"]["due"].as_array() {
             Some(due) if due.len() >= WAITING => {
                 std::thread::sleep(Duration::from_millis(2));

@@ -245,19 +245,19 @@ fn another_writer_is_waited_for_and_reads_go_on() {
     assert_eq!(client.get("/runs/a").json()["variables"]["sum"], 11, "once");
 }
 
-/// A disk of so many megabytes, below `folder`; `None` where it cannot be made.
-fn small_disk(folder: &Path, megabytes: u64) -> Option<Disk> {
+/// A disk of a size such as `2m`, at `disk` below `folder`; `None` where it cannot be made: there is a folder then.
+pub(super) fn small_disk(folder: &Path, size: &str) -> Option<Disk> {
     let place = folder.join("disk");
     std::fs::create_dir_all(&place).expect("a folder");
     let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"])
+        .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
         .arg(&place)
         .stderr(Stdio::null())
         .status();
     mounted.is_ok_and(|status| status.success()).then_some(Disk(place))
 }
 
-struct Disk(PathBuf);
+pub(super) struct Disk(PathBuf);
 
 impl Drop for Disk {
     fn drop(&mut self) {
@@ -298,7 +298,7 @@ fn a_full_disk_refuses_what_writes_until_there_is_room() {
     let (fills, seed) = (number("CHARTC_SERVE_FILLS", 3), number("CHARTC_SEED", 1));
     let mut chance = Chance(seed);
     let folder = charts("full");
-    let Some(disk) = small_disk(&folder, 4 + fills) else {
+    let Some(disk) = small_disk(&folder, &format!("{}m", 4 + fills)) else {
         eprintln!("skipped: no disk can be mounted here");
         return;
     };

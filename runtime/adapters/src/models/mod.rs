@@ -133,8 +133,6 @@ impl Oracle for Providers {
 
 /// The timeout of a call if the chart's client sets none.
 const TIMEOUT: Duration = Duration::from_mins(2);
-/// The timeout for establishing a connection.
-const CONNECT: Duration = Duration::from_secs(10);
 /// The maximum length of the answer in `enforces_schemas`, in tokens. Reasoning models use some before they answer.
 const TRIED: u64 = 512;
 /// The timeout for the list of models.
@@ -228,18 +226,8 @@ impl Server {
         if !url.ends_with('/') {
             url.push('/');
         }
-        // An error means that the program has already installed a provider of cryptography, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut web = reqwest::Client::builder().connect_timeout(CONNECT);
-        if parsed.host_str().is_some_and(crate::is_loopback) {
-            // A proxy from the environment would intercept calls to this machine.
-            web = web.no_proxy();
-        }
-        // Following a redirection would send the key to another server.
-        let web = web
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|why| ServerError::Web(why.to_string()))?;
+        let web =
+            crate::web::client(&url).build().map_err(|why| ServerError::Web(why.to_string()))?;
         let key = key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
         if key.as_ref().is_some_and(|key| HeaderValue::from_str(key).is_err()) {
             return Err(ServerError::Key);
@@ -255,8 +243,7 @@ impl Server {
 
     /// Whether the server runs on this machine: its host is `localhost` or a loopback address.
     pub fn is_local(&self) -> bool {
-        let parsed = reqwest::Url::parse(&self.url);
-        parsed.is_ok_and(|url| url.host_str().is_some_and(crate::is_loopback))
+        crate::web::is_of_this_machine(&self.url)
     }
 
     /// Asks a model one question. Errors contain the address and a remedy, but never the key.

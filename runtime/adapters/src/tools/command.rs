@@ -3,6 +3,7 @@
 use super::config::{Limits, Part, Program, escaped, parts};
 use super::process::{Running, StderrListener, start, told};
 use super::result::{Wanted, arguments};
+use super::server::transport_fault;
 use super::{Fault, short};
 use chartc_core::expr::Value;
 use reqwest::{Client, Method, Response, Url};
@@ -53,6 +54,10 @@ pub(super) async fn call(
         Ok(Err(fault)) => Err(fault),
         Ok(Ok((output, status))) => {
             let wrote = wrote(&mut running).await;
+            // A program that was killed has not said whether it has had its effect.
+            if status.code().is_none() {
+                return Err(Fault::Gone(format!("{}{wrote}", told(status))));
+            }
             if !status.success() {
                 return Err(Fault::Failed(format!("{}{wrote}", told(status))));
             }
@@ -154,7 +159,7 @@ pub(super) async fn call_endpoint(
         request = request.json(&Json::Object(json));
     }
     let work = async {
-        let response = request.send().await.map_err(|why| lost(&why))?;
+        let response = request.send().await.map_err(|why| transport_fault(&why))?;
         read(response, limits.output).await
     };
     match timeout(limits.idle, work).await {
@@ -217,7 +222,7 @@ async fn read(mut response: Response, limit: usize) -> Result<String, Fault> {
     let retry_after = response.headers().get("retry-after").and_then(|after| after.to_str().ok());
     let retry_after = retry_after.and_then(|after| after.trim().parse::<u64>().ok());
     let mut body: Vec<u8> = Vec::new();
-    while let Some(bytes) = response.chunk().await.map_err(|why| lost(&why))? {
+    while let Some(bytes) = response.chunk().await.map_err(|why| transport_fault(&why))? {
         body.extend_from_slice(&bytes);
         if body.len() > limit {
             return Err(Fault::TooLong { bytes: body.len(), limit });
@@ -238,16 +243,6 @@ async fn read(mut response: Response, limit: usize) -> Result<String, Fault> {
         )),
         code => Fault::Failed(format!("status {code}: {text}")),
     })
-}
-
-fn lost(why: &reqwest::Error) -> Fault {
-    let mut words = Vec::new();
-    let mut at: Option<&dyn std::error::Error> = Some(why);
-    while let Some(error) = at {
-        words.push(error.to_string());
-        at = error.source();
-    }
-    Fault::Gone(short(&words.join(": "), 1000))
 }
 
 #[cfg(test)]

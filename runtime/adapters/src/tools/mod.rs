@@ -26,6 +26,7 @@ mod server;
 pub use check::{Finding, FindingKind};
 pub use config::{ConfigError, Configuration, Place};
 
+use crate::web::is_of_this_machine;
 use chartc_core::expr::{Duration as ChartDuration, Value};
 use chartc_core::host::ToolCall;
 use chartc_core::model::Chart;
@@ -36,7 +37,7 @@ use config::{Act, ServerSpec};
 use declare::declaration;
 use process::StderrListener;
 use result::Wanted;
-use server::{Server, client, is_of_this_machine};
+use server::{Server, client};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -295,9 +296,12 @@ pub struct ToolView {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The program cannot be started, or the address cannot be reached.
+    /// The program cannot be started.
     #[error("cannot be started: {0}")]
     Start(String),
+    /// There is no connection to the address.
+    #[error("cannot be reached: {0}")]
+    Unreachable(String),
     /// The answer did not arrive in time.
     #[error("no answer to {what} after {}", ChartDuration(u64::try_from(after.as_millis()).unwrap_or(u64::MAX)))]
     Silent {
@@ -356,7 +360,7 @@ impl Fault {
             // The text of `OracleError::Connection` already says that the connection is lost.
             Self::Gone(why) => OracleError::Connection(format!("{by}: {why}")),
             // Nothing was sent.
-            Self::Start(_) => OracleError::Unreachable(text),
+            Self::Start(_) | Self::Unreachable(_) => OracleError::Unreachable(text),
             // The tool has run, or the server has begun to answer.
             Self::Protocol(_) | Self::TooLong { .. } => OracleError::Aborted(text),
             Self::Status { status: 429, retry_after } => OracleError::RateLimited { retry_after },
@@ -374,6 +378,7 @@ impl Fault {
         let hide = |text: String| hidden(&text, secrets);
         match self {
             Self::Start(why) => Self::Start(hide(why)),
+            Self::Unreachable(why) => Self::Unreachable(hide(why)),
             Self::Gone(why) => Self::Gone(hide(why)),
             Self::Protocol(why) => Self::Protocol(hide(why)),
             Self::Refused(why) => Self::Refused(hide(why)),

@@ -445,7 +445,7 @@ impl Link {
     /// Converts the error of a request. If the connection is gone, marks it as lost, so that the next call opens another one.
     async fn fault(&self, why: ServiceError, what: &str) -> Fault {
         let fault = self.reading(why, what).await;
-        if let Fault::Gone(_) = fault {
+        if let Fault::Gone(_) | Fault::Unreachable(_) = fault {
             self.lost.store(true, Ordering::Relaxed);
         }
         fault
@@ -462,7 +462,7 @@ impl Link {
         if let ServiceError::TransportSend(why) = &why
             && self.process.lock().await.is_none()
         {
-            return status(why.error.as_ref());
+            return transport_fault(why.error.as_ref());
         }
         if matches!(why, ServiceError::TransportClosed | ServiceError::TransportSend(_)) {
             return self.gone().await;
@@ -541,26 +541,9 @@ pub(super) fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Whether an address, which may have placeholders behind its host, is one of this machine.
-pub(super) fn is_of_this_machine(url: &str) -> bool {
-    let url = reqwest::Url::parse(&url.replace(['{', '}'], "x"));
-    url.is_ok_and(|url| url.host_str().is_some_and(crate::is_loopback))
-}
-
-/// A client for this address. It follows no redirects, because they could lead headers with credentials, and arguments, to another server.
+/// A client for the tools of this address.
 pub(super) fn client(url: &str) -> Result<reqwest::Client, reqwest::Error> {
-    // It fails only if another part of the program has installed a provider, which works as well.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let mut client = reqwest::Client::builder();
-    if is_of_this_machine(url) {
-        // A proxy from the environment would get calls to this machine, with their headers.
-        client = client.no_proxy();
-    }
-    client
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(Duration::from_secs(10))
-        .user_agent(concat!("chartc/", env!("CARGO_PKG_VERSION")))
-        .build()
+    crate::web::client(url).user_agent(concat!("chartc/", env!("CARGO_PKG_VERSION"))).build()
 }
 
 /// Waits for the handshake with a process, and ends the process if it fails.
@@ -595,7 +578,7 @@ async fn shaken<S>(
 /// Converts the error of a handshake.
 pub(super) fn not_begun(why: ClientInitializeError) -> Fault {
     if let ClientInitializeError::TransportError { error, .. } = why {
-        let fault = status(error.error.as_ref());
+        let fault = transport_fault(error.error.as_ref());
         return if let Fault::Gone(why) = fault { Fault::Start(why) } else { fault };
     }
     if let ClientInitializeError::JsonRpcError(error) = why {
@@ -617,11 +600,19 @@ pub(super) fn not_begun(why: ClientInitializeError) -> Fault {
 }
 
 /// Converts an error of the transport: to its HTTP status if there is one in the chain of causes, otherwise to the texts of the causes.
-pub(super) fn status(why: &(dyn Error + 'static)) -> Fault {
+pub(super) fn transport_fault(why: &(dyn Error + 'static)) -> Fault {
     let mut at = Some(why);
     let mut words: Vec<String> = Vec::new();
+    // Without a connection nothing was sent.
+    let mut is_connected = true;
     while let Some(error) = at {
+        if let Some(web) = error.downcast_ref::<reqwest::Error>() {
+            is_connected &= !web.is_connect();
+        }
         if let Some(http) = error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            if let StreamableHttpError::Client(web) = http {
+                is_connected &= !web.is_connect();
+            }
             if let StreamableHttpError::HttpStatus(http) = http {
                 let seconds = http.retry_after.as_deref().and_then(|text| text.trim().parse().ok());
                 let retry_after = seconds.map(|seconds: u64| seconds.saturating_mul(1000));
@@ -645,7 +636,8 @@ pub(super) fn status(why: &(dyn Error + 'static)) -> Fault {
         }
         at = error.source();
     }
-    Fault::Gone(short(&words.join(": "), 1000))
+    let why = short(&words.join(": "), 1000);
+    if is_connected { Fault::Gone(why) } else { Fault::Unreachable(why) }
 }
 
 // Support for a request that waits for its answer: progress, which extends its deadline, and cancellation.

@@ -17,6 +17,9 @@ command = ["sh", "-c", "cat; printf ' [%s]' \"$@\"", "sh", "{first}", "--n={n}",
 [tools."sh.fails"]
 command = ["sh", "-c", "echo one >&2; echo two >&2; exit 3"]
 
+[tools."sh.dies"]
+command = ["sh", "-c", "echo paid; kill -9 $$"]
+
 [tools."sh.waits"]
 command = ["sh", "-c", "sleep 1000 & echo $! >&2; wait"]
 timeout = "400ms"
@@ -46,6 +49,11 @@ command = ["no-such-program-anywhere"]
         Err(OracleError::Other(
             "`sh.fails`: it ended with exit status 3; it wrote: one / two".into()
         ))
+    );
+    // Nobody knows what it did before.
+    assert_eq!(
+        call(&pool, "sh.dies", json!({}), TEXT).await,
+        Err(OracleError::Connection("`sh.dies`: it was ended by signal 9".into()))
     );
     assert_eq!(call(&pool, "sh.waits", json!({}), TEXT).await, Err(OracleError::Timeout(400)));
     let much = call(&pool, "sh.much", json!({}), TEXT).await.expect_err("too much").to_string();
@@ -110,7 +118,7 @@ async fn an_endpoint_is_asked() {
     let absent = get().await.expect_err("it is not there").to_string();
     assert!(absent.contains("status 404: no such city"), "{absent}");
     assert!(get().await.expect_err("too much").to_string().contains("`max_output` is 4000"));
-    assert!(matches!(get().await, Err(OracleError::Connection(_))));
+    assert!(get().await.is_err(), "the server is gone");
     let seen = seen.lock().expect("whole");
     assert_eq!(seen.len(), 7, "nobody was asked twice");
     assert!(seen[0].starts_with("get /now/a%2fb?unit=%c2%b0c http/1.1"), "{}", seen[0]);
@@ -121,6 +129,19 @@ async fn an_endpoint_is_asked() {
         seen[1]
     );
     assert!(!seen[1].contains("authorization"), "{}", seen[1]);
+}
+
+#[tokio::test]
+async fn a_call_without_a_connection_is_not_in_doubt() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("it listens"));
+    drop(listener);
+    let text = format!("[tools.\"web.pay\"]\nurl = \"{url}/pay\"\n");
+    let (pool, _) = pool(&text, &folder("unreachable")).await;
+    let refused = call(&pool, "web.pay", json!({}), TEXT).await.expect_err("nobody listens");
+    let text = refused.to_string();
+    assert!(matches!(refused, OracleError::Unreachable(_)), "{text}");
+    assert!(text.contains("cannot be reached") && text.contains("refused"), "{text}");
 }
 
 #[tokio::test]
