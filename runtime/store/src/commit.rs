@@ -83,7 +83,7 @@ impl<M: Machine> Worker<'_, M> {
         now: Instant,
         done: &mut Done,
     ) -> Result<(), StoreError> {
-        if matches!(self.present_outage(), Some(Outage::Full | Outage::Failing)) {
+        if !matches!(self.present_outage(), None | Some(Outage::Busy)) {
             // A write without runs: if it fails, no session in memory has to be dropped again.
             self.store.write(|_| Ok(()))?;
         }

@@ -148,6 +148,9 @@ pub enum Outage {
         "the disk of the store cannot be written: nothing has changed; see to it, then try again"
     )]
     Failing,
+    /// A part of the file that the write needs is damaged.
+    #[error("the file of the store is damaged: nothing has changed; put a backup of it back")]
+    Damaged,
 }
 
 impl StoreError {
@@ -168,6 +171,7 @@ impl StoreError {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(Outage::Busy),
             ErrorCode::DiskFull => Some(Outage::Full),
             ErrorCode::SystemIoFailure => Some(Outage::Failing),
+            ErrorCode::DatabaseCorrupt => Some(Outage::Damaged),
             _ => None,
         }
     }

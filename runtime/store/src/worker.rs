@@ -17,7 +17,7 @@ use crate::error::{Outage, StoreError, panicked, unreadable};
 use crate::file::{Store, wall};
 use crate::read::{StoredRun, became, written_steps};
 use crate::rows::{
-    Head, PUT_RUN, Stage, is_whole, letters, move_call, put, put_call, put_line, put_run,
+    Head, PUT_RUN, Stage, letters, move_call, put, put_call, put_line, put_run, whole,
 };
 use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
@@ -778,14 +778,14 @@ fn note(tx: &rusqlite::Transaction<'_>, run: &str, why: &str) -> rusqlite::Resul
     let read = "SELECT * FROM run WHERE name = ?1";
     let row = tx
         .query_row(read, [run], |row| {
-            let count = row.as_ref().column_count() - 1;
-            let columns: Vec<Value> =
-                (0..count).map(|nth| row.get(nth)).collect::<Result<_, _>>()?;
-            Ok((is_whole(row)?, columns))
+            whole(row, |row| {
+                let count = row.as_ref().column_count() - 1;
+                (0..count).map(|nth| row.get(nth)).collect::<Result<Vec<Value>, _>>()
+            })
         })
         .optional()?;
     // A damaged row is left alone: a new checksum would hide the damage from `check`.
-    let Some((true, mut columns)) = row else { return Ok(()) };
+    let Some(mut columns) = row.flatten() else { return Ok(()) };
     if columns.get(3) == Some(&Value::Text("running".into())) {
         columns[STOPPED] = Value::Text(why.to_owned());
         let columns: Vec<&dyn ToSql> = columns.iter().map(|column| column as &dyn ToSql).collect();

@@ -1,9 +1,12 @@
 //! What chartc says of input that is meant to hurt, how long it takes and how much memory it needs.
 
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use crate::child;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use test_support::hostile::{cases, growing};
+
+/// How long a check may take.
+const MOST: Duration = Duration::from_secs(600);
 
 /// Runs the program at `chartc` on every case and prints a row for each.
 pub(crate) fn run(chartc: &str) {
@@ -12,7 +15,6 @@ pub(crate) fn run(chartc: &str) {
     println!("| input | exit | s | MB | first line |\n|---|---|---|---|---|");
     for case in cases::all().into_iter().chain(growing::all()) {
         cases::write(&case, &folder);
-        let start = Instant::now();
         let child = Command::new(&chartc)
             .args(["check", "--format", "short", case.given])
             .current_dir(&folder)
@@ -24,7 +26,7 @@ pub(crate) fn run(chartc: &str) {
             Ok(child) => child,
             Err(fault) => return eprintln!("{} does not start: {fault}", chartc.display()),
         };
-        let (peak, time) = watch(&mut child, start);
+        let Ok(seen) = child::watch(&mut child, MOST) else { continue };
         let Ok(output) = child.wait_with_output() else { continue };
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text);
@@ -36,29 +38,10 @@ pub(crate) fn run(chartc: &str) {
         println!(
             "| {} | {exit}{expected} | {:.2} | {} | {} |",
             case.name,
-            time.as_secs_f64(),
-            peak / 1024,
+            seen.took.as_secs_f64(),
+            seen.peak / 1024,
             line.replace('|', "\\|")
         );
     }
     let _ = std::fs::remove_dir_all(&folder);
-}
-
-/// The most resident memory in KiB that the process was seen with, and when it ended. What it prints has room in a pipe.
-fn watch(child: &mut Child, start: Instant) -> (u64, Duration) {
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    loop {
-        peak = peak.max(resident(Path::new(&status)).unwrap_or(0));
-        match child.try_wait() {
-            Ok(None) => std::thread::sleep(Duration::from_millis(1)),
-            Ok(Some(_)) | Err(_) => return (peak, start.elapsed()),
-        }
-    }
-}
-
-fn resident(status: &Path) -> Option<u64> {
-    let status = std::fs::read_to_string(status).ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.parse().ok()
 }

@@ -18,6 +18,8 @@
 //! cargo run --release -p chartc-bench -- editor target/release/chartc    # from a keystroke to its findings
 //! cargo run --release -p chartc-bench -- calls target/models/bin/python  # a call of a model, beside the openai package for Python
 //! cargo run --release -p chartc-bench -- hostile target/release/chartc   # input that is meant to hurt
+//! cargo run --release -p chartc-bench -- growth target/release/chartc    # how each command grows with what it reads; fails on a fault
+//! cargo run --release -p chartc-bench -- growth target/release/chartc "when lines"    # with one kind of input
 //! ```
 #![allow(
     clippy::disallowed_methods,
@@ -26,6 +28,7 @@
 
 mod agents;
 mod calls;
+mod child;
 mod crowd;
 mod dice;
 mod editor;
@@ -33,6 +36,7 @@ mod emitter;
 mod event;
 mod folder;
 mod grammar;
+mod growth;
 mod hostile;
 mod interpreter;
 mod lints;
@@ -48,7 +52,7 @@ mod world;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | crowd [AGENTS…] | world PROGRAM… [AGENTS…] | table | repository FILES… | turns AGENT | calls PYTHON [URL] | editor PROGRAM [STATES…] | hostile PROGRAM";
+const USAGE: &str = "usage: chartc-bench scale [STATES…] | lints STATES | folder PROGRAM [PROGRAM…] | chart STATES | memory SHAPE STATES | emitted STATES | emitter [STATES…] | interpreter [STATES…] | store [AGENTS…] | crowd [AGENTS…] | world PROGRAM… [AGENTS…] | table | repository FILES… | turns AGENT | calls PYTHON [URL] | editor PROGRAM [STATES…] | hostile PROGRAM | growth PROGRAM [INPUT…]";
 
 fn is_number(word: &str) -> bool {
     word.parse::<usize>().is_ok()
@@ -71,6 +75,11 @@ fn main() -> ExitCode {
         ("editor", _) if !rest.is_empty() => {
             let sizes: Vec<usize> = rest[1..].iter().filter_map(|a| a.parse().ok()).collect();
             editor::run(&rest[0], if sizes.is_empty() { &[1_000, 10_000] } else { &sizes });
+        }
+        ("growth", None) if !rest.is_empty() => {
+            if !growth::run(&rest[0], &rest[1..]) {
+                return ExitCode::FAILURE;
+            }
         }
         ("hostile", None) if rest.len() == 1 => hostile::run(&rest[0]),
         ("calls", None) if rest.len() <= 2 => calls::run(&rest[0], rest.get(1).map(String::as_str)),

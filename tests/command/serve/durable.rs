@@ -1,51 +1,82 @@
 //! Servers that end, and stores that stay.
 
+use super::till::{self, Till};
 use super::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Begins a server and kills it soon: mostly while it starts.
+fn is_killed_while_it_starts(folder: &Path, more: &[&str], chance: &mut Chance) {
+    let mut child = command(folder, &[&OWN, more].concat()).spawn().expect("chartc runs");
+    // No condition is waited for: any moment will do.
+    std::thread::sleep(Duration::from_millis(chance.below(60)));
+    child.kill().expect("it is there");
+    ended(&mut child);
+}
+
+/// Kills the server `CHARTC_SERVE_KILLS` times at random moments, while clients follow, send and have sums paid.
 #[test]
-fn a_server_that_is_killed_loses_nothing_and_applies_nothing_twice() {
+fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
+    let (kills, seed) = (number("CHARTC_SERVE_KILLS", 4), number("CHARTC_SEED", 1));
+    let mut chance = Chance(seed);
     let folder = charts("kill");
-    let more = ["--store", "s.db"];
+    let more = [till::SERVED.as_slice(), &["--store", "s.db"]].concat();
+    let till = Till::new(&folder);
     let mut server = Server::new(&folder, &more);
     begin(&server.client(), "a");
     let order = json!({"chart": "Turns", "run": "t", "params": {"most": 3}, "turns": 2});
     assert_eq!(server.client().post("/runs", &order).status, 201);
+    till.begin(&server.client());
     let mut seen: Vec<(u64, Value)> = Vec::new();
-    let (mut known, mut kills, mut is_finished) = (0, 0, false);
-    // Whoever got no reply sends the same event again, as a careful client does.
-    while !is_finished {
+    let (mut added, mut paid) = (0_u64, 0_u64);
+    for killed in 0..=kills {
+        // The last server is not killed.
+        let until_they_end = if killed < kills { u64::MAX } else { 20 };
+        let taken = Arc::new(AtomicU64::new(0));
+        let counted = taken.clone();
         let client = server.client();
         let after = seen.last().map(|(seq, _)| *seq);
         let events = client.follow("a", after);
         let following = std::thread::spawn(move || events.collect::<Vec<_>>());
-        let sending = std::thread::spawn(move || {
-            let mut sent = known;
-            while sent < 120 {
-                let event = json!({"event": "add", "data": {"by": 1}, "id": format!("add {sent}")});
-                let Some(reply) = client.tried("/runs/a/events", &event) else { break };
-                assert_eq!(reply.status, 200, "{}", reply.body);
-                sent += 1;
-            }
-            sent
+        // Whoever got no reply sends the same event again, as a careful client does.
+        let adder = client.clone();
+        let adding = std::thread::spawn(move || {
+            let most = added.saturating_add(until_they_end);
+            let mut adds = added..most;
+            let is_taken = |nth: &u64| {
+                let event = json!({"event": "add", "data": {"by": 1}, "id": format!("add {nth}")});
+                adder.tried("/runs/a/events", &event).map(|reply| {
+                    assert_eq!(reply.status, 200, "{}", reply.body);
+                    counted.fetch_add(1, Ordering::Relaxed)
+                })
+            };
+            adds.find(|nth| is_taken(nth).is_none()).unwrap_or(most)
         });
-        if kills < 4 {
-            kills += 1;
+        let payer = client.clone();
+        let paying = std::thread::spawn(move || {
+            let most = paid.saturating_add(until_they_end);
+            (paid..most).find(|nth| till::pay(&payer, *nth) != Some(200)).unwrap_or(most)
+        });
+        if killed < kills {
+            let least = chance.below(40);
+            until("it is at work", || taken.load(Ordering::Relaxed) >= least);
             // No condition is waited for: any moment will do.
-            std::thread::sleep(Duration::from_millis(40 * kills));
+            std::thread::sleep(Duration::from_micros(chance.below(20_000)));
             server.kill();
-            known = sending.join().expect("it sends");
-            seen.extend(following.join().expect("it follows"));
+            if chance.below(3) == 0 {
+                is_killed_while_it_starts(&folder, &more, &mut chance);
+            }
             server = Server::new(&folder, &more);
-        } else {
-            known = sending.join().expect("it sends");
-            assert_eq!(event(&server.client(), "a", "finish").status, 200);
-            is_finished = true;
-            seen.extend(following.join().expect("it follows"));
         }
+        added = adding.join().expect("it sends");
+        paid = paying.join().expect("it sends");
+        if killed == kills {
+            assert_eq!(event(&server.client(), "a", "finish").status, 200);
+        }
+        seen.extend(following.join().expect("it follows"));
     }
     let client = server.client();
     let read = client.get("/runs/a").json();
-    assert_eq!(read["result"], json!({"total": 120}), "{read}");
+    assert_eq!(read["result"], json!({"total": added}), "{read}");
     let trace = client.get("/runs/a/trace").body;
     let mut lines: Vec<Value> =
         trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -53,6 +84,7 @@ fn a_server_that_is_killed_loses_nothing_and_applies_nothing_twice() {
     let end = lines.iter().position(|line| line["kind"] == "ended").expect("it has ended");
     lines.truncate(end + 1);
     assert!(seen == lines, "the stream that was followed across {kills} ends is the trace");
+    let doubts = till.balances(&client, paid);
     // The other run made its turns once, whichever process made them.
     until("its turns are made", || client.get("/runs/t").json()["variables"]["n"] == 2);
     let (code, said) = server.stop();
@@ -61,6 +93,9 @@ fn a_server_that_is_killed_loses_nothing_and_applies_nothing_twice() {
         let (code, out, err) = crate::run::command::chartc(&folder, &arguments);
         assert_eq!(code, 0, "{out}{err}");
     }
+    println!(
+        "{kills} kills, seed {seed}: {added} events and {paid} payments taken, none lost, none twice, {doubts} in doubt"
+    );
 }
 
 #[test]

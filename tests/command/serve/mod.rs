@@ -5,6 +5,7 @@ mod client;
 mod crowds;
 mod durable;
 mod flagship;
+mod flips;
 mod garbage;
 mod hostile;
 mod independent;
@@ -16,6 +17,7 @@ mod schedules;
 mod soak;
 mod speech;
 mod stream;
+mod till;
 mod tokens;
 mod trouble;
 mod waits;
@@ -30,7 +32,8 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use test_support::project::until;
+use test_support::chance::Chance;
+use test_support::project::{number, until};
 
 /// A chart that counts what clients send, and asks a person.
 const DESK: &str = include_str!("desk.chart");
@@ -39,6 +42,10 @@ const TURNS: &str = include_str!("turns.chart");
 
 const TOKEN: &str = "client-token-0123456789";
 const PEOPLE: &str = "people-token-0123456789";
+
+/// Both charts, with the tokens of the environment.
+const OWN: [&str; 6] =
+    ["desk.chart", "turns.chart", "--token-env", "TOKEN", "--people-token-env", "PEOPLE"];
 
 /// How long anything may take before a test says that the server hangs.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -78,13 +85,17 @@ struct Server {
 impl Server {
     /// Both charts, with the tokens of the environment.
     fn new(folder: &Path, arguments: &[&str]) -> Self {
-        let own =
-            ["desk.chart", "turns.chart", "--token-env", "TOKEN", "--people-token-env", "PEOPLE"];
-        Self::of(folder, &[&own, arguments].concat())
+        Self::of(folder, &[&OWN, arguments].concat())
     }
 
     /// One with these arguments.
     fn of(folder: &Path, arguments: &[&str]) -> Self {
+        Self::tried(folder, arguments)
+            .unwrap_or_else(|(_, said)| panic!("the server ended: {said}"))
+    }
+
+    /// The same, unless it ends before it listens: then its exit code, and what it has said.
+    fn tried(folder: &Path, arguments: &[&str]) -> Result<Self, (Option<i32>, String)> {
         let arguments = [arguments, &["--listen", "127.0.0.1:0"]].concat();
         let mut child = command(folder, &arguments).spawn().expect("chartc runs");
         let mut err = BufReader::new(child.stderr.take().expect("piped"));
@@ -93,14 +104,16 @@ impl Server {
             let mut line = String::new();
             let read = err.read_line(&mut line).expect("text");
             said.push_str(&line);
-            assert!(read > 0, "the server ended: {said}");
+            if read == 0 {
+                return Err((ended(&mut child).code(), said));
+            }
             if let Some((_, address)) = line.trim().split_once("listening on http://") {
                 break address.parse().expect("an address");
             }
         };
         let said = Arc::new(Mutex::new(said));
         let reader = Some(read_on(err, said.clone()));
-        Self { child, address, said, reader }
+        Ok(Self { child, address, said, reader })
     }
 
     fn client(&self) -> Client {

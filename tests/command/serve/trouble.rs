@@ -1,8 +1,10 @@
 //! Faults of one run, of the file and of peers: none of them harms the other runs.
 
+use super::till::{self, Till};
 use super::*;
 use rusqlite::Connection;
 use std::io::{BufReader, Read as _};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The tables with rows of runs, each with its columns and the one that names the run.
 const TABLES: [(&str, &[&str]); 5] = [
@@ -51,6 +53,9 @@ fn a_damaged_row_harms_its_run_only() {
             for at in 0..3 {
                 let damage = (nth * 3 + at * 7) % (DAMAGES.len() + 1);
                 damaged.push((format!("{table}-{column}-{damage}"), table, *column, damage));
+            }
+            if table == "run" {
+                damaged.push((format!("{table}-{column}-no-text"), table, *column, 0));
             }
         }
     }
@@ -143,6 +148,35 @@ fn a_damaged_row_that_is_met_while_serving_breaks_its_run_and_says_why() {
 }
 
 #[test]
+fn a_write_that_needs_a_damaged_page_is_refused_and_the_server_goes_on() {
+    let folder = charts("page");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    begin(&server.client(), "a");
+    assert_eq!(server.stop().0, Some(0));
+    let file = folder.join("s.db");
+    let store = Connection::open(&file).expect("an SQLite file");
+    let number =
+        |sql: &str| store.query_row(sql, [], |row| row.get::<_, u32>(0)).expect("it") as usize;
+    let page = number("SELECT rootpage FROM sqlite_schema WHERE name = 'line'");
+    let size = number("PRAGMA page_size");
+    drop(store);
+    let mut bytes = std::fs::read(&file).expect("a store");
+    bytes[(page - 1) * size..page * size].fill(0xff);
+    std::fs::write(&file, bytes).expect("it can be written");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let client = server.client();
+    for nth in 0..3 {
+        let refused = add(&client, "a", &format!("{nth}"), 1);
+        assert_eq!((refused.status, refused.kind().as_str()), (500, "store"), "{}", refused.body);
+        assert!(refused.body.contains("is damaged"), "{}", refused.body);
+        let read = client.get("/runs/a").json();
+        assert_eq!((&read["status"], &read["variables"]["sum"]), (&json!("running"), &json!(0)));
+    }
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
 fn a_trace_with_a_damaged_line_is_an_error() {
     let folder = charts("torn");
     let server = Server::new(&folder, &["--store", "s.db"]);
@@ -231,54 +265,124 @@ impl Drop for Disk {
     }
 }
 
+/// Writes until nothing fits any more.
+fn fill(filler: &Path) {
+    let mut file = std::fs::File::create(filler).expect("a file");
+    for size in [1 << 16, 1 << 10, 1] {
+        while file.write_all(&vec![0; size]).is_ok() {}
+    }
+}
+
+/// Sends events one after another until it is told to end, each again until it is taken. How many are taken, and how many were refused.
+struct Sending {
+    is_over: AtomicBool,
+    taken: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl Sending {
+    fn goes_on(&self, mut status_of: impl FnMut(u64) -> u16) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            match status_of(self.taken.load(Ordering::Relaxed)) {
+                200 => self.taken.fetch_add(1, Ordering::Relaxed),
+                507 => self.refused.fetch_add(1, Ordering::Relaxed),
+                other => panic!("{other}"),
+            };
+        }
+    }
+}
+
+/// Fills the disk `CHARTC_SERVE_FILLS` times at random moments, while clients send events and have sums paid.
 #[test]
 fn a_full_disk_refuses_what_writes_until_there_is_room() {
+    let (fills, seed) = (number("CHARTC_SERVE_FILLS", 3), number("CHARTC_SEED", 1));
+    let mut chance = Chance(seed);
     let folder = charts("full");
-    let Some(disk) = small_disk(&folder, "2m") else {
+    let Some(disk) = small_disk(&folder, &format!("{}m", 4 + fills)) else {
         eprintln!("skipped: no disk can be mounted here");
         return;
     };
-    let server = Server::new(&folder, &["--store", "disk/s.db"]);
+    let till = Till::new(&folder);
+    let server =
+        Server::new(&folder, &[till::SERVED.as_slice(), &["--store", "disk/s.db"]].concat());
     let client = server.client();
     begin(&client, "a");
     begin(&client, "b");
+    till.begin(&client);
     let filler = disk.0.join("filler");
-    let note = |nth: u32| {
-        let data = json!({"what": {"text": "x".repeat(20_000), "weight": nth}});
-        let event = json!({"event": "note", "data": data, "id": format!("n{nth}")});
+    let note = |nth: u64| {
+        let data = json!({"what": {"text": "x".repeat(2_000), "weight": nth}});
+        let event = json!({"event": "note", "data": data, "id": format!("note {nth}")});
         client.post("/runs/a/events", &event)
     };
-    for round in 0..3_u32 {
-        drop(std::fs::write(&filler, vec![0; 8 << 20]));
-        let mut nth = round * 1000;
-        // The log of the database may have room for some more.
-        let refused = loop {
-            let reply = note(nth);
-            if reply.status != 200 {
-                break reply;
+    let all: [Sending; 3] = std::array::from_fn(|_| Sending {
+        is_over: AtomicBool::new(false),
+        taken: AtomicU64::new(0),
+        refused: AtomicU64::new(0),
+    });
+    let sum = |of: fn(&Sending) -> &AtomicU64| -> u64 {
+        all.iter().map(|one| of(one).load(Ordering::Relaxed)).sum()
+    };
+    let each = |of: fn(&Sending) -> &AtomicU64| {
+        all.iter().map(|one| of(one).load(Ordering::Relaxed)).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let _over = Over(&all);
+        scope.spawn(|| all[0].goes_on(|nth| note(nth).status));
+        scope.spawn(|| all[1].goes_on(|nth| add(&client, "b", &format!("{nth}"), 1).status));
+        scope.spawn(|| all[2].goes_on(|nth| till::pay(&client, nth).expect("it listens")));
+        for _ in 0..fills {
+            let least = sum(|one| &one.taken) + chance.below(40);
+            until("it is at work", || sum(|one| &one.taken) >= least);
+            // No condition is waited for: any moment will do.
+            std::thread::sleep(Duration::from_micros(chance.below(20_000)));
+            let before = sum(|one| &one.refused);
+            fill(&filler);
+            // The log of the database may have room for some more.
+            until("the disk is full", || sum(|one| &one.refused) > before);
+            let refused = client.post("/runs/b/events", &json!({"event": "ask"}));
+            assert_eq!((refused.status, refused.kind().as_str()), (507, "full"), "{refused:?}");
+            let read = client.get("/runs/a").json();
+            assert_eq!(read["status"], "running", "reads go on: {read}");
+            for path in ["/runs", "/runs/b/trace"] {
+                assert_eq!(client.get(path).status, 200);
             }
-            nth += 1;
-            assert!(nth % 1000 < 900, "the disk is never full");
-        };
-        assert_eq!((refused.status, refused.kind().as_str()), (507, "full"), "{}", refused.body);
-        let read = client.get("/runs/a").json();
-        assert_eq!(read["status"], "running", "reads go on: {read}");
-        assert_eq!(client.get("/runs").status, 200);
-        std::fs::remove_file(&filler).expect("it is there");
-        until("there is room again", || note(nth).status == 200);
-        assert!(note(nth).json()["repeated"] == true, "it was taken once");
-        assert_eq!(add(&client, "b", &format!("{round}"), 1).status, 200);
-        // Moves the write-ahead log into the database, so that the next round fills the disk again.
-        let store = Connection::open(disk.0.join("s.db")).expect("an SQLite file");
-        drop(store.execute_batch(
-            "DELETE FROM line WHERE run = 'nobody'; PRAGMA wal_checkpoint(TRUNCATE);",
-        ));
-    }
-    assert_eq!(client.get("/runs/b").json()["variables"]["sum"], 3);
+            std::thread::sleep(Duration::from_millis(chance.below(60)));
+            let before = each(|one| &one.taken);
+            std::fs::remove_file(&filler).expect("it is there");
+            until("there is room again for each", || {
+                each(|one| &one.taken).iter().zip(&before).all(|(now, before)| now > before)
+            });
+            // Moves the write-ahead log into the database, so that the next one fills the disk again.
+            let store = Connection::open(disk.0.join("s.db")).expect("an SQLite file");
+            drop(store.execute_batch(
+                "DELETE FROM line WHERE run = 'nobody'; PRAGMA wal_checkpoint(TRUNCATE);",
+            ));
+        }
+    });
+    let [notes, adds, orders] = all.each_ref().map(|one| one.taken.load(Ordering::Relaxed));
+    assert_eq!(client.get("/runs/b").json()["variables"]["sum"], adds, "each was taken once");
+    assert_eq!(note(notes - 1).json()["repeated"], true, "it was taken");
+    assert_eq!(till.balances(&client, orders), 0, "the results of calls are kept");
     let said = server.said();
     assert!(said.contains("is full") && said.contains("can be written again"), "{said}");
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
+    let (code, out, err) = crate::run::command::chartc(&folder, &["store", "disk/s.db", "check"]);
+    assert_eq!(code, 0, "{out}{err}");
+    println!(
+        "{fills} times full, seed {seed}: {notes} notes, {adds} sums and {orders} payments taken, {} requests refused, none lost",
+        sum(|one| &one.refused)
+    );
+}
+
+/// Ends what sends, also after a panic.
+struct Over<'a>(&'a [Sending]);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|one| one.is_over.store(true, Ordering::Relaxed));
+    }
 }
 
 #[test]

@@ -66,7 +66,8 @@ fn from_all(count: usize) -> String {
     format!("chart A {{\n  event go\n  initial state0\n{states}}}\n")
 }
 
-fn conditions(count: usize) -> String {
+/// A state with so many lines for one event, each with a condition of its own.
+pub fn conditions(count: usize) -> String {
     let lines: String = (0..count).map(|n| format!("    on go if x == {n} -> b\n")).collect();
     format!(
         "chart A {{\n  event go\n  var x: Int = 0\n  initial a\n  state a {{\n{lines}  }}\n  final b\n}}\n"

@@ -352,7 +352,7 @@ impl From<Refusal> for Refused {
             }
             Refusal::Misfit(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Refusal::TooMany(_) | Refusal::TooFast { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Refusal::Store(_) | Refusal::Outage(Outage::Failing) => {
+            Refusal::Store(_) | Refusal::Outage(Outage::Failing | Outage::Damaged) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
             Refusal::Outage(Outage::Busy) => StatusCode::SERVICE_UNAVAILABLE,

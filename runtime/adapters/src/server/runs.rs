@@ -451,19 +451,29 @@ pub(super) struct Driver {
     pub(super) at_rest: watch::Sender<Option<u64>>,
 }
 
-/// No further turns can be made: the run has ended or failed, or the engine has stopped. Readers of the run learn the reason from the
-/// store.
-struct Over;
+/// The time between two attempts to make a turn while the store cannot be written.
+const AGAIN: Duration = Duration::from_millis(200);
 
-impl From<StoreError> for Over {
-    fn from(_: StoreError) -> Self {
-        Self
+/// The reason why a turn was not made.
+enum NoTurn {
+    /// The run has ended or failed. Readers of the run learn the reason from the store.
+    Over,
+    /// The engine has refused the turn or has stopped.
+    Refused,
+}
+
+impl From<StoreError> for NoTurn {
+    fn from(why: StoreError) -> Self {
+        match why {
+            StoreError::Outage(_) | StoreError::Closed => Self::Refused,
+            _ => Self::Over,
+        }
     }
 }
 
-impl From<EngineError> for Over {
-    fn from(_: EngineError) -> Self {
-        Self
+impl From<EngineError> for NoTurn {
+    fn from(why: EngineError) -> Self {
+        if matches!(why, EngineError::Away { .. }) { Self::Refused } else { Self::Over }
     }
 }
 
@@ -471,9 +481,14 @@ impl Driver {
     /// Makes turns `1..=turns`, except those that an earlier process made. After a turn in which nothing happened, and while a person is
     /// asked, the next turn waits until the trace grows.
     pub(super) async fn drive(self, turns: u32) {
-        for nth in 1..=turns {
-            if self.turn(&format!("turn:{nth}")).await.is_err() {
-                break;
+        let mut nth = 1;
+        while nth <= turns {
+            match self.turn(&format!("turn:{nth}")).await {
+                Ok(()) => nth += 1,
+                Err(NoTurn::Refused) if self.engine.now().await.is_ok() => {
+                    tokio::time::sleep(AGAIN).await;
+                }
+                Err(_) => break,
             }
         }
         // The last turn may still have calls under way.
@@ -481,7 +496,7 @@ impl Driver {
         self.at_rest.send_replace(Some(u64::MAX));
     }
 
-    async fn turn(&self, id: &str) -> Result<(), Over> {
+    async fn turn(&self, id: &str) -> Result<(), NoTurn> {
         let run = &self.run;
         // The id makes the turn event idempotent: after a restart, turns that were made before are skipped here.
         if self.engine.has(run, id).await? {
@@ -491,9 +506,9 @@ impl Driver {
         loop {
             self.engine.settled(run).await?;
             let seen = self.last().await?;
-            let Some(state) = self.engine.read(run).await? else { return Err(Over) };
+            let Some(state) = self.engine.read(run).await? else { return Err(NoTurn::Over) };
             if state.status.is_some() {
-                return Err(Over);
+                return Err(NoTurn::Over);
             }
             if state.next_act(None) != NextAct::Turn {
                 self.news(seen).await?;
@@ -513,13 +528,13 @@ impl Driver {
     }
 
     /// Waits until the trace has more lines than `seen`.
-    async fn news(&self, seen: u64) -> Result<(), Over> {
+    async fn news(&self, seen: u64) -> Result<(), NoTurn> {
         // Subscribe before the comparison: a line that is committed in between would otherwise be missed.
         let mut follower = self.feed.follow(&self.run);
         while self.last().await? == seen {
             self.at_rest.send_replace(Some(seen));
             if !follower.more().await {
-                return Err(Over);
+                return Err(NoTurn::Over);
             }
         }
         self.at_rest.send_replace(None);
@@ -527,7 +542,7 @@ impl Driver {
     }
 
     /// The number of the last line of the trace, 0 if there is none.
-    async fn last(&self) -> Result<u64, Over> {
+    async fn last(&self) -> Result<u64, NoTurn> {
         let run = self.run.clone();
         let last = self.engine.look(move |store| store.last_line(&run)).await??;
         Ok(last.map_or(0, |line| line.seq))
@@ -535,7 +550,7 @@ impl Driver {
 
     /// Returns the number of the last line, and whether the run waits: either all lines after `since` only record a turn, or a person is
     /// asked.
-    async fn looked(&self, since: u64) -> Result<(u64, bool), Over> {
+    async fn looked(&self, since: u64) -> Result<(u64, bool), NoTurn> {
         let run = self.run.clone();
         let looked = self.engine.look(move |store| {
             let is_asked = !store.asked(&run)?.is_empty();
@@ -629,7 +644,7 @@ impl Refusal {
             Self::NotOpen(_) => "not_open",
             Self::TooMany(_) => "too_many",
             Self::TooFast { .. } => "too_fast",
-            Self::Store(_) | Self::Outage(Outage::Failing) => "store",
+            Self::Store(_) | Self::Outage(Outage::Failing | Outage::Damaged) => "store",
             Self::Outage(Outage::Busy) => "busy",
             Self::StoreFull(_) | Self::Outage(Outage::Full) => "full",
         }

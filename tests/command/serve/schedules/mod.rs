@@ -21,8 +21,6 @@ use chartc_store::{Letter, Options, Safety, Sqlite, Store, Worker};
 use life::{Life, Seen, WAYS, Way};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use test_support::chance::Chance;
-use test_support::project::number;
 use tokio::net::{TcpListener, TcpStream as Connection};
 
 const PAY: &str = r#"
