@@ -7,16 +7,16 @@ use test_support::project::read;
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 65110),
-    ("src", 26398),
+    ("src", 26406),
     ("runtime/core/src", 20943),
     ("runtime/src", 15283),
-    ("runtime/store/src", 3245),
+    ("runtime/store/src", 3250),
     ("runtime/world/src", 10080),
-    ("runtime/adapters/src", 8488),
+    ("runtime/adapters/src", 8520),
 ];
 
 /// Files at most.
-const FILES: usize = 464;
+const FILES: usize = 465;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
 const LONG: usize = 36;

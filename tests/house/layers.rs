@@ -244,12 +244,13 @@ const WORLD: &[Row] = &[
     ("factory", &["bids", "charts", "config", "engine", "gate", "keep", "request", "world"]),
 ];
 const ADAPTERS: &[Row] = &[
-    ("models", &[]),
+    ("models", &["web"]),
     ("redis", &[]),
     ("restate", &[]),
     ("server", &[]),
     ("telemetry", &[]),
-    ("tools", &[]),
+    ("tools", &["web"]),
+    ("web", &[]),
 ];
 
 const CRATES: &[(&str, &[Row])] = &[
