@@ -1,6 +1,7 @@
 //! What the fuzz targets of the server and of tool servers were given, once more.
 
 #[allow(unreachable_pub, reason = "the fuzz targets are another crate, which names them")]
+#[allow(clippy::disallowed_methods, reason = "tests read and write files")]
 #[path = "../../../tests/fuzz/src/network/mod.rs"]
 pub(crate) mod network;
 

@@ -25,7 +25,7 @@ fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
     begin(&server.client(), "a");
     let order = json!({"chart": "Turns", "run": "t", "params": {"most": 3}, "turns": 2});
     assert_eq!(server.client().post("/runs", &order).status, 201);
-    till.begin(&server.client());
+    till::begin(&server.client());
     let mut seen: Vec<(u64, Value)> = Vec::new();
     let (mut added, mut paid) = (0_u64, 0_u64);
     for killed in 0..=kills {

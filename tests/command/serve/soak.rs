@@ -69,7 +69,7 @@ impl Soak {
         assert!(matches!(begun.status, 200 | 201), "{run}: {begun:?}");
         let (events, path) = (format!("/runs/{run}/events"), format!("/runs/{run}"));
         let mut added = 0;
-        for nth in 0..1 + chance.below(4) {
+        for nth in 0..=chance.below(4) {
             let by = 1 + chance.below(10) as i64;
             let event = json!({"event": "add", "data": {"by": by}, "id": format!("add {nth}")});
             let reply = self.send(TOKEN, "POST", &events, &event);
@@ -158,7 +158,7 @@ fn a_day_of_trouble_loses_doubles_and_blocks_nothing() {
         )
     };
     let set = |address| *soak.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
-    let life = Duration::from_secs(60).min(Duration::from_secs(seconds) / 3);
+    let life = Duration::from_mins(1).min(Duration::from_secs(seconds) / 3);
     let (mut memory, mut killed_tools, mut lives) = (Vec::new(), 0, 0);
     let mut chance = Chance(seconds);
     let end = Instant::now() + Duration::from_secs(seconds);
@@ -191,7 +191,7 @@ fn a_day_of_trouble_loses_doubles_and_blocks_nothing() {
                 if is_full {
                     let mut file = std::fs::File::options().append(true).create(true).open(&filler);
                     while let Ok(file) = &mut file
-                        && file.write_all(&[0; 1 << 16]).is_ok()
+                        && file.write_all(&[0; 4096]).is_ok()
                     {}
                 } else if filler.exists() {
                     std::fs::remove_file(&filler).expect("it is there");

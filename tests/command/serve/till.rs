@@ -43,17 +43,17 @@ const WAITING: usize = 4;
 /// The book.
 pub(super) struct Till(PathBuf);
 
+/// Begins the run.
+pub(super) fn begin(client: &Client) {
+    let order = json!({"chart": "Till", "run": "till", "turns": 1_000_000});
+    assert_eq!(client.post("/runs", &order).status, 201);
+}
+
 impl Till {
     pub(super) fn new(folder: &Path) -> Self {
         std::fs::write(folder.join("till.chart"), CHART).expect("a file");
         std::fs::write(folder.join("tools.toml"), TOOLS).expect("a file");
         Self(folder.join("book"))
-    }
-
-    /// Begins the run.
-    pub(super) fn begin(&self, client: &Client) {
-        let order = json!({"chart": "Till", "run": "till", "turns": 1_000_000});
-        assert_eq!(client.post("/runs", &order).status, 201);
     }
 
     /// Waits until the orders below `orders` are dealt with, and compares the run with the book: each was paid once, or is in doubt.

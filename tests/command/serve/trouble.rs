@@ -308,7 +308,7 @@ fn a_full_disk_refuses_what_writes_until_there_is_room() {
     let client = server.client();
     begin(&client, "a");
     begin(&client, "b");
-    till.begin(&client);
+    till::begin(&client);
     let filler = disk.0.join("filler");
     let note = |nth: u64| {
         let data = json!({"what": {"text": "x".repeat(2_000), "weight": nth}});

@@ -21,7 +21,7 @@ const SECONDS: f64 = 2.0;
 /// The same in megabytes of memory.
 const MEGABYTES: f64 = 300.0;
 /// A process that takes longer hangs.
-const MOST: Duration = Duration::from_secs(60);
+const MOST: Duration = Duration::from_mins(1);
 /// A known case still applies if it reaches this part of each bound, so that it does not come and go.
 const STILL: f64 = 0.7;
 /// Ends of figures that are too small to say anything about growth.

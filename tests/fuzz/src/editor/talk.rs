@@ -10,7 +10,9 @@ use std::time::Duration;
 /// The messages with their headers.
 pub(super) fn written(messages: &[Message]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    messages.iter().for_each(|message| message.write(&mut bytes).expect("memory"));
+    for message in messages {
+        message.write(&mut bytes).expect("memory");
+    }
     bytes
 }
 

@@ -37,7 +37,8 @@ pub(super) fn request(text: &[u8]) -> Vec<u8> {
         ("Content-Length", &body.len().to_string()),
     ] {
         let is_given = own.contains(&format!("\n{}:", name.to_lowercase()));
-        if !is_given && !(name == "Content-Length" && own.contains("\ntransfer-encoding:")) {
+        let is_chunked = name == "Content-Length" && own.contains("\ntransfer-encoding:");
+        if !(is_given || is_chunked) {
             bytes.extend(format!("{name}: {value}\r\n").as_bytes());
         }
     }

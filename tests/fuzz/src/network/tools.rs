@@ -36,7 +36,7 @@ pub(super) fn answers(data: &[u8]) {
             pool.close().await;
         };
         tokio::select! {
-            done = tokio::time::timeout(Duration::from_secs(7200), using) => done.expect("an end"),
+            done = tokio::time::timeout(Duration::from_hours(2), using) => done.expect("an end"),
             () = answer(listener, data) => {}
         }
     });

@@ -105,7 +105,7 @@ fn owned<R>(
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime").block_on(async {
         worker.load_all()?;
-        let patient = tokio::time::timeout(Duration::from_secs(3600), host(engine));
+        let patient = tokio::time::timeout(Duration::from_hours(1), host(engine));
         tokio::select! {
             done = patient => Ok(done.expect("nothing takes an hour")),
             worked = worker.work() => Err(worked.expect_err("the host is there")),
