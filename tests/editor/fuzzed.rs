@@ -1,4 +1,4 @@
-//! What the fuzz target of the language server was given, once more.
+//! Replays the fuzz target of the language server.
 
 #[allow(unreachable_pub, reason = "the fuzz targets are another crate, which names them")]
 #[path = "../fuzz/src/editor/mod.rs"]

@@ -10,7 +10,7 @@ const PARTS: &[(&str, usize)] = &[
     ("src", 26406),
     ("runtime/core/src", 20943),
     ("runtime/src", 15283),
-    ("runtime/store/src", 3250),
+    ("runtime/store/src", 3255),
     ("runtime/world/src", 10080),
     ("runtime/adapters/src", 8520),
 ];

@@ -391,7 +391,7 @@ fn methods_take_what_they_read() {
     assert!(guard(&text("turns > 3")));
 }
 
-/// The time of the Rust compiler grows with the square of the size of a function.
+/// rustc needs time that grows with the square of the size of a function.
 #[test]
 fn many_actions_in_a_row_are_compiled_in_parts() {
     let loops: String = (0..120)

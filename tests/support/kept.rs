@@ -1,11 +1,9 @@
-//! What the fuzz targets were given, once more: every input that a target once stumbled over, and the corpus. `tests/fuzz/README.md`
-//! tells how new ones are found.
+//! Replays the inputs of the fuzz targets: the regressions and the corpus. `tests/fuzz/README.md` explains how new ones are found.
 
 use crate::project::{read, root};
 use std::time::{Duration, Instant};
 
-/// What one input may take in a build without optimisation, on a machine that does other things, too. Where libFuzzer runs it, one
-/// second.
+/// The maximum duration of one input, in a debug build on a busy machine. libFuzzer allows one second.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// The inputs below a folder of `tests/fuzz/` for this target, by name.
@@ -21,7 +19,7 @@ fn inputs(folder: &str, target: &str) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// Runs the function of a fuzz target on what is kept for it, and says how many inputs that is.
+/// Runs the function of a fuzz target on its kept inputs. Returns their number.
 ///
 /// # Panics
 /// No program runs the target, or an input takes too long.

@@ -36,8 +36,8 @@ fn is_loopback(host: &str) -> bool {
     bare == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Asks the operating system for the addresses of a name, on a thread of its own. The default resolver ends the process where no thread
-/// can be started; with this one the request fails.
+/// Resolves names with the operating system, on a separate thread. If no thread can be started, the request fails; the default resolver
+/// panics.
 struct Lookup;
 
 impl Resolve for Lookup {
@@ -46,7 +46,7 @@ impl Resolve for Lookup {
             let (tell, told) = oneshot::channel();
             std::thread::Builder::new().name("lookup".into()).spawn(move || {
                 let found = (name.as_str(), 0).to_socket_addrs();
-                // The request may have been given up.
+                // Nobody receives it if the request was dropped.
                 drop(tell.send(found));
             })?;
             let found = told.await??;

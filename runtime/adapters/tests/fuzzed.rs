@@ -1,4 +1,4 @@
-//! What the fuzz targets of the server and of tool servers were given, once more.
+//! Replays the fuzz targets of the server and of tool servers.
 
 #[allow(unreachable_pub, reason = "the fuzz targets are another crate, which names them")]
 #[allow(clippy::disallowed_methods, reason = "tests read and write files")]

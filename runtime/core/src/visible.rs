@@ -21,8 +21,9 @@ pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// Escapes what build servers take for a command in a line of their logs. GitHub takes `::` and a word at the beginning of the line; GitHub,
-/// Azure Pipelines and TeamCity take `##`, a word and a bracket anywhere, as in `##[group]` or `##vso[`. The line may have colours.
+/// Escapes what a build server would execute in a line of its log. For GitHub that is `::` and a word at the beginning of the line. For
+/// GitHub, Azure Pipelines and TeamCity it is `##` with a word and a bracket anywhere, as in `##[group]` or `##vso[`. The line may contain
+/// colour codes.
 pub fn inert(line: &str) -> Cow<'_, str> {
     let blank = line.len() - line.trim_start().len();
     let word = line[blank..].strip_prefix("::").and_then(|rest| rest.chars().next());

@@ -148,7 +148,7 @@ pub enum Outage {
         "the disk of the store cannot be written: nothing has changed; see to it, then try again"
     )]
     Failing,
-    /// A part of the file that the write needs is damaged.
+    /// The write needs a part of the file that is damaged.
     #[error("the file of the store is damaged: nothing has changed; put a backup of it back")]
     Damaged,
 }
@@ -166,7 +166,12 @@ impl StoreError {
 
     /// The outage that this error is a part of; `None` if it does not pass by itself.
     pub fn outage(&self) -> Option<Outage> {
-        let Self::Sqlite { why, .. } = self else { return None };
+        let why = match self {
+            Self::Sqlite { why, .. } => why,
+            Self::ReadOnly { .. } => return Some(Outage::Failing),
+            Self::Other(_) => return Some(Outage::Damaged),
+            _ => return None,
+        };
         match why.sqlite_error_code()? {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(Outage::Busy),
             ErrorCode::DiskFull => Some(Outage::Full),

@@ -4,20 +4,20 @@ use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// What a process has needed.
+/// The resources that a process has used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
-    /// The most resident memory in KiB that it was seen with.
+    /// The peak of its resident memory, in KiB.
     pub(crate) peak: u64,
-    /// What it has computed, in all threads.
+    /// The CPU time of all threads.
     pub(crate) computed: Duration,
-    /// How long it took.
+    /// The elapsed time.
     pub(crate) took: Duration,
     /// How it ended; `None` if it was killed because it took too long.
     pub(crate) status: Option<ExitStatus>,
 }
 
-/// Watches a process until it ends, or kills it after `most`. What it prints must have room where it goes.
+/// Watches a process until it ends, or kills it after `most`. Its output must not go into a pipe, which could fill up.
 pub(crate) fn watch(child: &mut Child, most: Duration) -> std::io::Result<Seen> {
     let start = Instant::now();
     let of = |name: &str| format!("/proc/{}/{name}", child.id());

@@ -1,10 +1,10 @@
-//! A machine on which no more threads can be started: an error that names it, and no end of the process.
+//! A machine that cannot start more threads: chartc reports an error and does not crash.
 
 use crate::run::command::folder;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Runs chartc as a user who may have so many threads; `None` where that cannot be had.
+/// Runs chartc as a user with a limit on threads; `None` where there is no such limit.
 fn with_threads(most: u32, folder: &Path, arguments: &[&str]) -> Option<Output> {
     let command = |arguments: &[&str]| {
         Command::new("setpriv")
@@ -45,13 +45,13 @@ fn a_thread_that_cannot_start_is_an_error_with_a_remedy() {
     let text = said(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("cannot start 64 threads") && text.contains("--workers"), "{text}");
-    // A name is looked up on a thread: this call fails, and the run says why.
+    // A name lookup needs a thread. Without one, the call fails and the run reports the reason.
     let asks = ["run", "asks.chart", "--llm", "http://localhost:9/v1", "--model", "m"];
     let output = with_threads(1, &folder, &asks).expect("as before");
     let text = said(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("Resource temporarily unavailable"), "{text}");
-    // Files are checked by as many threads as there are.
+    // A check works with the threads that it gets.
     let output = with_threads(1, &folder, &["check", "asks.chart"]).expect("as before");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }

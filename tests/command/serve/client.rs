@@ -51,7 +51,7 @@ impl Client {
         self.requested("POST", path, body)
     }
 
-    /// The reply to a request with any method, unless the server ends before.
+    /// The same with any method; `Value::Null` stands for no body.
     pub(super) fn requested(&self, method: &str, path: &str, body: &Value) -> Option<Reply> {
         let mut stream = TcpStream::connect(self.address).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;

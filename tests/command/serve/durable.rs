@@ -4,8 +4,8 @@ use super::till::{self, Till};
 use super::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Begins a server and kills it soon: mostly while it starts.
-fn is_killed_while_it_starts(folder: &Path, more: &[&str], chance: &mut Chance) {
+/// Starts a server and kills it soon, in most cases before it listens.
+fn kill_while_starting(folder: &Path, more: &[&str], chance: &mut Chance) {
     let mut child = command(folder, &[&OWN, more].concat()).spawn().expect("chartc runs");
     // No condition is waited for: any moment will do.
     std::thread::sleep(Duration::from_millis(chance.below(60)));
@@ -13,7 +13,7 @@ fn is_killed_while_it_starts(folder: &Path, more: &[&str], chance: &mut Chance) 
     ended(&mut child);
 }
 
-/// Kills the server `CHARTC_SERVE_KILLS` times at random moments, while clients follow, send and have sums paid.
+/// Kills the server `CHARTC_SERVE_KILLS` times at random moments, while clients follow a run, send events and order payments.
 #[test]
 fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
     let (kills, seed) = (number("CHARTC_SERVE_KILLS", 4), number("CHARTC_SEED", 1));
@@ -42,14 +42,14 @@ fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
         let adding = std::thread::spawn(move || {
             let most = added.saturating_add(until_they_end);
             let mut adds = added..most;
-            let is_taken = |nth: &u64| {
+            let add = |nth: &u64| {
                 let event = json!({"event": "add", "data": {"by": 1}, "id": format!("add {nth}")});
                 adder.tried("/runs/a/events", &event).map(|reply| {
                     assert_eq!(reply.status, 200, "{}", reply.body);
                     counted.fetch_add(1, Ordering::Relaxed)
                 })
             };
-            adds.find(|nth| is_taken(nth).is_none()).unwrap_or(most)
+            adds.find(|nth| add(nth).is_none()).unwrap_or(most)
         });
         let payer = client.clone();
         let paying = std::thread::spawn(move || {
@@ -63,7 +63,7 @@ fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
             std::thread::sleep(Duration::from_micros(chance.below(20_000)));
             server.kill();
             if chance.below(3) == 0 {
-                is_killed_while_it_starts(&folder, &more, &mut chance);
+                kill_while_starting(&folder, &more, &mut chance);
             }
             server = Server::new(&folder, &more);
         }

@@ -1,15 +1,15 @@
-//! Bits of the store's file that flip, before the server starts or while it serves: the damage is told, or it does not matter.
+//! Flips bits of the store's file, before the server starts or while it serves. Each damage is either reported or harmless.
 
 use super::*;
 use crate::run::command::chartc;
 use std::collections::BTreeMap;
 
-/// What is read of each run that no turn or restart changes, and its trace.
+/// By run: the part of its state that turns and restarts do not change, and its trace.
 type All = BTreeMap<String, (Value, String)>;
 
 const RUNS: [&str; 5] = ["ada", "asked", "ended", "turns", "long"];
 
-/// A closed store of runs that wait, ask, have ended and were busy.
+/// Makes a store with runs that wait, ask, have ended and have made turns. Stops the server and returns what it said of them.
 fn made(folder: &Path) -> All {
     let server = Server::new(folder, &["--store", "s.db"]);
     let client = server.client();
@@ -30,7 +30,7 @@ fn made(folder: &Path) -> All {
     all
 }
 
-/// What the server says of each run, and the errors that it tells.
+/// Reads each run. Returns what the server says of it, and the errors that it reports.
 fn read(client: &Client) -> (All, Vec<String>) {
     let (mut all, mut told) = (All::new(), Vec::new());
     for run in RUNS {
@@ -38,7 +38,7 @@ fn read(client: &Client) -> (All, Vec<String>) {
             client.get(&format!("/runs/{run}")),
             client.requested("GET", &format!("/runs/{run}/trace"), &Value::Null),
         );
-        // The body of a trace has no end if a line of it cannot be read: the connection closes.
+        // If a line of the trace cannot be read, the connection closes before the end of the body.
         let trace =
             trace.map_or((500, "it has no end".to_owned()), |trace| (trace.status, trace.body));
         for (status, body) in [(state.status, &state.body), (trace.0, &trace.1)] {
@@ -62,7 +62,7 @@ fn read(client: &Client) -> (All, Vec<String>) {
     (all, told)
 }
 
-/// Sends each run something new. What is refused is told.
+/// Sends an event to each run and begins another run. Adds what is refused to `told`.
 fn write(client: &Client, told: &mut Vec<String>) {
     for run in ["ada", "asked", "long"] {
         let reply = add(client, run, "new", 1);
@@ -81,7 +81,7 @@ fn write(client: &Client, told: &mut Vec<String>) {
     }
 }
 
-/// Flips so many bits of the file.
+/// Flips this number of bits of the file. Returns their places: byte and bit.
 fn flip(file: &Path, bits: u64, chance: &mut Chance) -> Vec<(u64, u64)> {
     let mut bytes = std::fs::read(file).expect("a store");
     let flipped: Vec<(u64, u64)> =
@@ -95,7 +95,7 @@ fn flip(file: &Path, bits: u64, chance: &mut Chance) -> Vec<(u64, u64)> {
     flipped
 }
 
-/// Flips bits `CHARTC_SERVE_FLIPS` times. No server crashes or hangs of it, and whatever is read as if nothing had been is what was written.
+/// Flips bits `CHARTC_SERVE_FLIPS` times. The server neither crashes nor hangs, and what it reads without an error is what was written.
 #[test]
 fn a_flipped_bit_is_told_or_does_not_matter() {
     let (flips, seed) = (number("CHARTC_SERVE_FLIPS", 10), number("CHARTC_SEED", 1));
@@ -156,6 +156,6 @@ fn a_flipped_bit_is_told_or_does_not_matter() {
         }
     }
     println!(
-        "{flips} rounds, seed {seed}: the server is refused the file in {refused}, tells in {named}; `store check` tells in {found}; no harm in {unused}"
+        "{flips} rounds, seed {seed}: the server does not start in {refused} and reports an error in {named}; only `store check` does in {found}; no harm in {unused}"
     );
 }

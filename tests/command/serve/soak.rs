@@ -1,5 +1,5 @@
-//! Hours of a server in minutes: many clients and people, tools that are killed, restarts, and a disk that is full now and then. No run
-//! is lost or stuck, nothing is paid twice, and memory stays flat.
+//! A server under load for a long time: many clients and people, killed tools, restarts, and a disk that fills up. No run is lost or
+//! stuck, nothing is paid twice, and memory stays flat.
 
 use super::trouble::small_disk;
 use super::*;
@@ -10,28 +10,28 @@ use test_support::project::number;
 
 const TILL: &str = include_str!("soak.chart");
 
-/// Writes down what it pays, slowly enough to be killed before and after.
+/// Writes each payment into the ledger. The pauses leave time to be killed before and after it.
 const PAY: &str = "sleep 0.0$(($$ % 5)); echo \"$2 $3\" >> \"$1\"; sleep 0.0$(($$ % 7)); echo paid";
 
-/// Seconds, unless `CHARTC_SOAK_SECONDS` says otherwise.
+/// The duration in seconds, unless `CHARTC_SOAK_SECONDS` sets another.
 const SECONDS: u64 = 6;
 
-/// Kilobytes that the server may use more in a later life than in the first.
+/// The memory that a later server may need beyond the first one, in kilobytes.
 const ROOM: u64 = 32 * 1024;
 
 /// What all clients share.
 struct Soak {
-    /// Where the server listens now; `None` between two lives.
+    /// The address of the present server; `None` during a restart.
     address: Mutex<Option<SocketAddr>>,
-    /// Whether clients begin further runs.
+    /// Whether clients still begin runs.
     begins: AtomicBool,
-    /// How often a client was told that the disk is full.
+    /// The number of requests that were refused because the disk was full.
     full: AtomicUsize,
-    /// How often a request had no reply.
+    /// The number of requests without a reply.
     unanswered: AtomicUsize,
 }
 
-/// How one run ended, and what was added before.
+/// A run that has ended, with its sum and the sum of what the client added.
 struct Ended {
     run: String,
     state: String,
@@ -40,7 +40,7 @@ struct Ended {
 }
 
 impl Soak {
-    /// Sends a request until the server has taken or refused it. Whoever got no reply sends it again, as a careful client does.
+    /// Sends a request, again if there is no reply or the server asks for it, and returns the reply.
     fn send(&self, token: &str, method: &str, path: &str, body: &Value) -> Reply {
         let mut last = None;
         let limit = Instant::now() + PATIENCE;
@@ -62,7 +62,7 @@ impl Soak {
         }
     }
 
-    /// One run from its beginning to its end.
+    /// Begins a run, sends it events, answers its question, and waits for its end.
     fn run(&self, run: &str, chance: &mut Chance) -> Ended {
         let order = json!({"chart": "Till", "run": run, "params": {"order": run}});
         let begun = self.send(TOKEN, "POST", "/runs", &order);
@@ -100,7 +100,7 @@ impl Soak {
         }
     }
 
-    /// Begins runs and ends them, until no more are begun.
+    /// Plays one run after another until no more are to begin.
     fn client(&self, nth: usize) -> Vec<Ended> {
         let mut chance = Chance(nth as u64);
         let mut ended = Vec::new();
@@ -111,7 +111,7 @@ impl Soak {
     }
 }
 
-/// The processes that a server has started.
+/// The ids of the processes that a server has started.
 fn tools_of(server: &Server) -> Vec<String> {
     let id = server.child.id();
     let Ok(threads) = std::fs::read_dir(format!("/proc/{id}/task")) else { return Vec::new() };
@@ -174,7 +174,7 @@ fn a_day_of_trouble_loses_doubles_and_blocks_nothing() {
             let is_last = began + life >= end;
             while began.elapsed() < life || (is_last && all.iter().any(|one| !one.is_finished())) {
                 soak.begins.store(Instant::now() < end, Ordering::Relaxed);
-                // Any moment will do for what follows.
+                // No condition is waited for: any moment will do.
                 std::thread::sleep(Duration::from_millis(20 + chance.below(200)));
                 let tools = tools_of(&server);
                 if !tools.is_empty() && chance.below(3) == 0 {
@@ -183,7 +183,7 @@ fn a_day_of_trouble_loses_doubles_and_blocks_nothing() {
                         Command::new("kill").args(["-9", one]).stderr(Stdio::null()).status();
                     killed_tools += usize::from(kill.is_ok_and(|status| status.success()));
                 }
-                // Full for the third quarter of each life.
+                // The disk is full during the third quarter of each server's life.
                 let is_full = disk.is_some()
                     && !is_last
                     && began.elapsed() > life / 2

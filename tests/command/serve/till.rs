@@ -1,4 +1,4 @@
-//! A run that has sums paid, and the book of what was paid.
+//! A run that pays what clients order, and the book of its payments.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -27,20 +27,20 @@ chart Till {
 }
 ";
 
-/// Whoever pays writes the sum into a book before anything else.
+/// The tool writes the payment into a book before it answers.
 const TOOLS: &str = r#"
 [tools."till.pay"]
 command = ["sh", "-c", "echo $0 >> book; echo $0", "{n}"]
 cwd = "."
 "#;
 
-/// How a server is told of it.
+/// The arguments with which a server serves the chart.
 pub(super) const SERVED: [&str; 5] = ["till.chart", "--tools", "tools.toml", "--turns", "1000000"];
 
-/// What waits to be paid at most, so that the payments keep up with the orders.
+/// The maximum number of orders that wait, so that the payments keep up with the clients.
 const WAITING: usize = 4;
 
-/// The book.
+/// The path of the book.
 pub(super) struct Till(PathBuf);
 
 /// Begins the run.
@@ -56,8 +56,8 @@ impl Till {
         Self(folder.join("book"))
     }
 
-    /// Waits until the orders below `orders` are dealt with, and compares the run with the book: each was paid once, or is in doubt.
-    /// Returns how many are in doubt.
+    /// Waits until no order is open, and compares the run with the book: each of the orders `0..orders` was paid once or is in doubt.
+    /// Returns the number of orders in doubt.
     pub(super) fn balances(&self, client: &Client, orders: u64) -> usize {
         let mut read = Value::Null;
         until("all is paid", || {
@@ -82,7 +82,7 @@ impl Till {
     }
 }
 
-/// Orders a payment when few wait. The status of the reply; `None` if the server has ended.
+/// Orders a payment, then waits until few orders are open. Returns the status of the reply, `None` if the server has ended.
 pub(super) fn pay(client: &Client, nth: u64) -> Option<u16> {
     let event = json!({"event": "pay", "data": {"n": nth}, "id": format!("pay {nth}")});
     let reply = client.tried("/runs/till/events", &event)?;

@@ -177,6 +177,34 @@ fn a_write_that_needs_a_damaged_page_is_refused_and_the_server_goes_on() {
 }
 
 #[test]
+fn a_file_that_is_overwritten_while_serving_does_not_end_the_server() {
+    let folder = charts("overwritten");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    let client = server.client();
+    begin(&client, "a");
+    let file = folder.join("s.db");
+    let store = Connection::open(&file).expect("an SQLite file");
+    store.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").expect("nobody writes");
+    drop(store);
+    let mut bytes = std::fs::read(&file).expect("a store");
+    let whole = bytes.clone();
+    bytes.fill(b'x');
+    std::fs::write(&file, &bytes).expect("it can be written");
+    let refused = add(&client, "a", "one", 1);
+    assert_eq!((refused.status, refused.kind().as_str()), (500, "store"), "{}", refused.body);
+    assert_eq!(client.get("/charts").status, 200, "the server goes on");
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("the file of the store is damaged"), "{said}");
+    for end in ["-wal", "-shm"] {
+        drop(std::fs::remove_file(folder.join(format!("s.db{end}"))));
+    }
+    std::fs::write(&file, whole).expect("it can be written");
+    let server = Server::new(&folder, &["--store", "s.db"]);
+    is_well(&server.client(), "a", "after the backup is back");
+}
+
+#[test]
 fn a_trace_with_a_damaged_line_is_an_error() {
     let folder = charts("torn");
     let server = Server::new(&folder, &["--store", "s.db"]);
@@ -245,7 +273,8 @@ fn another_writer_is_waited_for_and_reads_go_on() {
     assert_eq!(client.get("/runs/a").json()["variables"]["sum"], 11, "once");
 }
 
-/// A disk of a size such as `2m`, at `disk` below `folder`; `None` where it cannot be made: there is a folder then.
+/// Mounts a disk of a size such as `2m` at `disk` below `folder`. Where nothing can be mounted, it is an ordinary folder, and this returns
+/// `None`.
 pub(super) fn small_disk(folder: &Path, size: &str) -> Option<Disk> {
     let place = folder.join("disk");
     std::fs::create_dir_all(&place).expect("a folder");
@@ -273,7 +302,7 @@ fn fill(filler: &Path) {
     }
 }
 
-/// Sends events one after another until it is told to end, each again until it is taken. How many are taken, and how many were refused.
+/// A client that sends events one after another, each of them until it is taken. It counts the taken events and the refused requests.
 struct Sending {
     is_over: AtomicBool,
     taken: AtomicU64,
@@ -281,7 +310,7 @@ struct Sending {
 }
 
 impl Sending {
-    fn goes_on(&self, mut status_of: impl FnMut(u64) -> u16) {
+    fn send(&self, mut status_of: impl FnMut(u64) -> u16) {
         while !self.is_over.load(Ordering::Relaxed) {
             match status_of(self.taken.load(Ordering::Relaxed)) {
                 200 => self.taken.fetch_add(1, Ordering::Relaxed),
@@ -292,7 +321,7 @@ impl Sending {
     }
 }
 
-/// Fills the disk `CHARTC_SERVE_FILLS` times at random moments, while clients send events and have sums paid.
+/// Fills the disk `CHARTC_SERVE_FILLS` times at random moments, while clients send events and order payments.
 #[test]
 fn a_full_disk_refuses_what_writes_until_there_is_room() {
     let (fills, seed) = (number("CHARTC_SERVE_FILLS", 3), number("CHARTC_SEED", 1));
@@ -328,9 +357,9 @@ fn a_full_disk_refuses_what_writes_until_there_is_room() {
     };
     std::thread::scope(|scope| {
         let _over = Over(&all);
-        scope.spawn(|| all[0].goes_on(|nth| note(nth).status));
-        scope.spawn(|| all[1].goes_on(|nth| add(&client, "b", &format!("{nth}"), 1).status));
-        scope.spawn(|| all[2].goes_on(|nth| till::pay(&client, nth).expect("it listens")));
+        scope.spawn(|| all[0].send(|nth| note(nth).status));
+        scope.spawn(|| all[1].send(|nth| add(&client, "b", &format!("{nth}"), 1).status));
+        scope.spawn(|| all[2].send(|nth| till::pay(&client, nth).expect("it listens")));
         for _ in 0..fills {
             let least = sum(|one| &one.taken) + chance.below(40);
             until("it is at work", || sum(|one| &one.taken) >= least);
@@ -376,7 +405,7 @@ fn a_full_disk_refuses_what_writes_until_there_is_room() {
     );
 }
 
-/// Ends what sends, also after a panic.
+/// Stops the clients when it is dropped, also after a panic.
 struct Over<'a>(&'a [Sending]);
 
 impl Drop for Over<'_> {

@@ -1,8 +1,7 @@
-//! What must hold whatever the input is. Each function is one fuzz target; the tests of the project run them on every input that is
-//! kept, each part where what it needs is linked: `language` needs the compiler only.
+//! What must hold for any input. Each function is one fuzz target. The tests of the project run them on all kept inputs, each module in
+//! the test program that links what it needs: `language` needs the compiler only.
 
 pub mod editor;
-#[path = "language.rs"]
 pub mod language;
 pub mod network;
 pub mod store;

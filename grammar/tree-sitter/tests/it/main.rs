@@ -25,7 +25,7 @@ fn tree(text: &str) -> Tree {
     parser().parse(text, None).expect("nothing stops it")
 }
 
-/// Whether the compiler reads the text and the placeholders in its strings without a fault in the grammar.
+/// Whether the compiler finds no syntax error in the text and in the placeholders of its strings.
 fn compiles(text: &str) -> bool {
     let faults = [rules::SYNTAX.code, rules::UNESCAPED_BRACE.code];
     compiler(text).iter().all(|d| !faults.contains(&d.rule.code))

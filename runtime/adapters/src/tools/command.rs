@@ -54,7 +54,7 @@ pub(super) async fn call(
         Ok(Err(fault)) => Err(fault),
         Ok(Ok((output, status))) => {
             let wrote = wrote(&mut running).await;
-            // A program that was killed has not said whether it has had its effect.
+            // Whether a killed program had its effect is unknown.
             if status.code().is_none() {
                 return Err(Fault::Gone(format!("{}{wrote}", told(status))));
             }

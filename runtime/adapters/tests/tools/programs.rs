@@ -50,7 +50,7 @@ command = ["no-such-program-anywhere"]
             "`sh.fails`: it ended with exit status 3; it wrote: one / two".into()
         ))
     );
-    // Nobody knows what it did before.
+    // Whether it had its effect is unknown: the call is in doubt.
     assert_eq!(
         call(&pool, "sh.dies", json!({}), TEXT).await,
         Err(OracleError::Connection("`sh.dies`: it was ended by signal 9".into()))

@@ -1,4 +1,4 @@
-//! Growth that is known, each with its reason. An entry that no longer applies is an error.
+//! Known cases of fast growth, each with its reason. An entry that no longer applies is an error.
 
 /// A command that grows faster than it should.
 pub(crate) struct Known {

@@ -1,7 +1,7 @@
 //! How the time and memory of every command grow with what it reads.
 //!
-//! Each command reads each situation three times, each time twice as large. Only ratios are judged: a command is wrong where both
-//! doublings grow by more than [`FACTOR`] and the largest needs so much more than the smallest that somebody notices.
+//! Each command reads each input in three sizes, each twice as large as the one before. Only ratios are judged: a command fails if both
+//! doublings grow by more than [`FACTOR`] and the largest input needs noticeably more than the smallest.
 
 mod known;
 mod shapes;
@@ -14,17 +14,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A doubling that grows by more is worse than n to the power of about 1.6.
+/// The maximum growth of a doubling. A larger factor means an exponent above about 1.6.
 const FACTOR: f64 = 3.0;
-/// Seconds of computing that the largest must need beyond the smallest before its growth counts.
+/// Growth counts if the largest input needs this many seconds of CPU time more than the smallest.
 const SECONDS: f64 = 2.0;
-/// The same in megabytes of memory.
+/// The same for memory, in megabytes.
 const MEGABYTES: f64 = 300.0;
-/// A process that takes longer hangs.
+/// A process that takes longer counts as hanging.
 const MOST: Duration = Duration::from_mins(1);
-/// A known case still applies if it reaches this part of each bound, so that it does not come and go.
+/// A known case still applies if it reaches this part of each bound. Otherwise noise would make it come and go.
 const STILL: f64 = 0.7;
-/// Ends of figures that are too small to say anything about growth.
+/// Figures below these (seconds, megabytes) are too small for an exponent.
 const SMALL: [f64; 2] = [0.1, 30.0];
 
 /// Files that only some commands read.
@@ -68,7 +68,7 @@ const COMMANDS: &[Line] = &[
     ("store check", Reads::Any, "store s.db check"),
 ];
 
-/// Runs the program at `chartc` and prints a row for each situation and command. Returns whether all is right.
+/// Runs the program at `chartc` and prints a row for each input and command. Returns whether none is wrong.
 pub(crate) fn run(chartc: &str, only: &[String]) -> bool {
     let Ok(chartc) = std::path::absolute(chartc) else {
         eprintln!("{chartc} is no path");
@@ -99,7 +99,7 @@ pub(crate) fn run(chartc: &str, only: &[String]) -> bool {
     rows > 0 && wrong.is_empty()
 }
 
-/// Writes the files of one size of a situation into a fresh folder.
+/// Writes an input in one size into a fresh folder.
 fn written(shape: &Growing, size: u32, folder: &Path) -> PathBuf {
     drop(std::fs::remove_dir_all(folder));
     std::fs::create_dir_all(folder).expect("the folder of temporary files can be written");
@@ -148,7 +148,7 @@ fn row(chartc: &Path, shape: &Growing, line: &Line, folders: &[PathBuf]) -> Opti
         }
     }
     if faults.is_empty() && grows(&times, SECONDS, 1.0) {
-        // What else the machine does must not be taken for growth: the better of two counts.
+        // Other work on the machine must not look like growth: the better of two measurements counts.
         for (folder, time) in folders.iter().zip(&mut times) {
             if let Ok((again, _)) = once(chartc, line, folder, is_agent) {
                 *time = time.min(again.computed.as_secs_f64());
@@ -165,7 +165,7 @@ fn row(chartc: &Path, shape: &Growing, line: &Line, folders: &[PathBuf]) -> Opti
     let is_slow = grows(&times, SECONDS, 1.0) || grows(&sizes, MEGABYTES, 1.0);
     let is_still = grows(&times, SECONDS, STILL) || grows(&sizes, MEGABYTES, STILL);
     match known {
-        Some(_) if !is_still => faults.push("no longer so: take it from the known ones".into()),
+        Some(_) if !is_still => faults.push("no longer so: remove it from the known cases".into()),
         None if is_slow => faults.push("it grows too fast".into()),
         _ => {}
     }
@@ -185,7 +185,7 @@ fn row(chartc: &Path, shape: &Growing, line: &Line, folders: &[PathBuf]) -> Opti
     Some(Row { text, wrong })
 }
 
-/// Runs a command once; the code with which it ended.
+/// Runs a command once. Returns its resources and its exit code.
 fn once(chartc: &Path, line: &Line, folder: &Path, is_agent: bool) -> Result<(Seen, i32), String> {
     for end in ["", "-wal", "-shm", ".lock"] {
         if line.0 == "run --store" {

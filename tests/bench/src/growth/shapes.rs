@@ -1,17 +1,17 @@
-//! Charts and agents that grow, each in one way: the same situation n, 2n and 4n times as large.
+//! Inputs that grow, each in one way: with n, 2n and 4n of something.
 
 use crate::shape::SHAPES;
 use std::fmt::Write;
 use test_support::hostile::growing;
 
-/// Files by name, the one that is read first.
+/// Files with their names, first the one that commands read.
 pub(crate) type Files = Vec<(String, String)>;
 
-/// A situation that grows.
+/// An input that grows.
 pub(crate) struct Growing {
-    /// What there is more and more of.
+    /// What it has more and more of.
     pub(crate) name: &'static str,
-    /// How many there are in the smallest of its sizes.
+    /// Their number in the smallest size.
     pub(crate) least: usize,
     /// Its files, for a number.
     pub(crate) files: fn(usize) -> Files,
@@ -19,7 +19,7 @@ pub(crate) struct Growing {
     pub(crate) event: &'static str,
 }
 
-/// All of them. Their sizes are such that a quadratic command needs seconds for the largest.
+/// All inputs. Their sizes are such that a quadratic command needs seconds for the largest.
 pub(crate) const ALL: &[Growing] = &[
     Growing { name: "flat states", least: 3_000, files: |n| shaped("flat", n), event: "turn" },
     Growing { name: "deep states", least: 3_000, files: |n| shaped("deep", n), event: "turn" },

@@ -1,4 +1,4 @@
-//! An editor that says anything to the language server.
+//! An editor that sends anything to the language server.
 
 mod grown;
 mod talk;
@@ -9,8 +9,8 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use talk::{converse, written};
 
-/// The server hears what the first byte says: the bytes that follow as they are, each line of them as a message, or messages that grow
-/// from them. It answers each request once, with a message, and ends when it is told to.
+/// The first byte says what the server receives: the bytes that follow as they are, each line of them as a message, or messages made from
+/// them. The server must answer each request once, and end when it is told to.
 pub fn lsp(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let messages = match first % 3 {
@@ -40,7 +40,7 @@ pub fn lsp(data: &[u8]) {
     assert!(open.is_none(), "answers that lack, or are too many: {open:?}");
 }
 
-/// The handshake. Without a folder, as the working directory is that of all inputs.
+/// The handshake, without a folder: all inputs share the working directory.
 fn hello() -> [Message; 2] {
     let capabilities = json!({
         "experimental": { "chartcPictures": true },
@@ -54,7 +54,7 @@ fn hello() -> [Message; 2] {
     ]
 }
 
-/// The lines that are messages, up to an `exit`, which the script sends itself.
+/// The lines that are messages, up to an `exit`: the target itself ends the session.
 fn lines(bytes: &[u8]) -> Vec<Message> {
     let all =
         bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());

@@ -1,4 +1,4 @@
-//! A whole session with the server, both of its directions.
+//! A session with the language server, from the first message to its end.
 
 use lsp_server::{Message, Notification, RequestId, Response};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::io::{Read, Result, Write};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// The messages with their headers.
+/// The bytes of messages, each with its header.
 pub(super) fn written(messages: &[Message]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for message in messages {
@@ -16,18 +16,18 @@ pub(super) fn written(messages: &[Message]) -> Vec<u8> {
     bytes
 }
 
-/// What the server has said.
+/// What the server has written.
 #[derive(Default)]
 pub(super) struct Heard {
     bytes: Vec<u8>,
-    /// Up to where the bytes are whole messages.
+    /// The end of the last complete message.
     read: usize,
-    /// How many answers to each request are to come; `None` where nobody counts them.
+    /// The number of answers that are still to come, by request; `None` if they are not counted.
     pub(super) asked: Option<BTreeMap<RequestId, i32>>,
 }
 
 impl Heard {
-    /// Reads the messages that are whole.
+    /// Reads the complete messages.
     fn read(&mut self) {
         while let Some((head, body)) = frame(&self.bytes[self.read..]) {
             let message: Value = serde_json::from_slice(body).expect("a message is JSON");
@@ -48,7 +48,7 @@ impl Heard {
     }
 }
 
-/// A message and the length of its header.
+/// The first message and the length of its header; `None` if it is not complete.
 fn frame(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).expect("a header is text");
@@ -75,7 +75,7 @@ impl Write for Ear {
     }
 }
 
-/// What the editor says: these bytes, and `exit` when all is answered.
+/// What the editor sends: these bytes, and `exit` after the last answer.
 struct Mouth {
     bytes: std::io::Cursor<Vec<u8>>,
     heard: Shared,
@@ -105,7 +105,7 @@ impl Read for Mouth {
     }
 }
 
-/// A whole session: what the server has said, and how it ended.
+/// Plays a session. Returns what the server has written, and how it ended.
 pub(super) fn converse(
     bytes: Vec<u8>,
     asked: Option<BTreeMap<RequestId, i32>>,

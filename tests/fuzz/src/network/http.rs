@@ -3,9 +3,9 @@
 use super::reply::assert_sound;
 use super::serving::{PEOPLE, TOKEN, replies};
 
-/// Requests, with a zero byte between two: a line with method and address, more headers, an empty line, the body. What they lack of host,
-/// token, type and length is added; `As: people` stands for the token of people. Each answer is whole and has a status that `docs/serve.md`
-/// lists, JSON is JSON, no header comes from a request, and the runs that were there still are.
+/// Sends requests, which are separated by zero bytes. A request is a line with method and address, headers, an empty line and the body.
+/// Missing headers (host, token, type, length) are added; `As: people` stands for the token of people. Each answer must be complete and
+/// have a status of `docs/serve.md`, JSON must be valid, no header may come from a request, and no run may be lost.
 pub fn http(data: &[u8]) {
     let requests: Vec<Vec<u8>> = data.split(|byte| *byte == 0).take(8).map(request).collect();
     for (request, reply) in requests.iter().zip(replies(&requests)) {
@@ -13,7 +13,7 @@ pub fn http(data: &[u8]) {
     }
 }
 
-/// A request as it is sent.
+/// The bytes of a request, with the headers that it lacks.
 pub(super) fn request(text: &[u8]) -> Vec<u8> {
     let cut = text.windows(2).position(|two| two == b"\n\n").unwrap_or(text.len());
     let body = text.get(cut + 2..).unwrap_or_default();

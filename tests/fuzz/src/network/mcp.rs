@@ -6,7 +6,7 @@ use super::serving::replies;
 use super::tools::answers;
 use serde_json::Value;
 
-/// A byte that says who is given the messages that follow: the server, or a client whose server of tools sends them.
+/// The first byte says who receives the messages that follow: the server of charts, or a client of a tool server.
 pub fn mcp(data: &[u8]) {
     match data.split_first() {
         Some((first, rest)) if first % 2 == 0 => messages(rest),
@@ -15,7 +15,7 @@ pub fn mcp(data: &[u8]) {
     }
 }
 
-/// Messages to the tools of the server, with a zero byte between two. The answer to a request is one of JSON-RPC with its id.
+/// Sends messages to the server, separated by zero bytes. The answer to a request must be JSON-RPC with the id of the request.
 fn messages(data: &[u8]) {
     let bodies: Vec<&[u8]> = data.split(|byte| *byte == 0).take(8).collect();
     let head = b"POST /mcp\nAccept: application/json, text/event-stream\n\n";

@@ -1,4 +1,4 @@
-//! What comes over the network: requests of clients, messages of tool servers.
+//! Input from the network: requests of clients, and messages of tool servers.
 
 mod http;
 mod mcp;

@@ -1,10 +1,10 @@
-//! Answers of the server, read strictly.
+//! A strict reader of the server's answers.
 
 use super::serving::Read;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What an answer may say of itself: a status, and what is wrong. `docs/serve.md` has this table.
+/// The kinds of error of each status, as in the table of `docs/serve.md`.
 const REFUSALS: [(u16, &[&str]); 11] = [
     (400, &["json", "body"]),
     (401, &["token"]),
@@ -40,7 +40,7 @@ pub(super) struct Reply {
     pub(super) body: Vec<u8>,
 }
 
-/// The answers on a connection, and whether the last one is whole.
+/// Parses the answers on a connection. Returns also whether the last one is complete.
 pub(super) fn parsed((bytes, is_closed): &Read, is_head: bool) -> (Vec<Reply>, bool) {
     let (mut replies, mut rest) = (Vec::new(), &bytes[..]);
     while !rest.is_empty() {
@@ -88,10 +88,10 @@ pub(super) fn parsed((bytes, is_closed): &Read, is_head: bool) -> (Vec<Reply>, b
     (replies, true)
 }
 
-/// Each answer has a status and a kind that there are, and JSON where it says so.
+/// Checks that each answer has a documented status and kind, and valid JSON where its type says so.
 pub(super) fn assert_sound(read: &Read, request: &[u8]) {
     let is_head = request.starts_with(b"HEAD ");
-    // A body that is another request has an answer of its own, and that to HEAD has no body.
+    // A body may contain another request, which has an answer of its own. The answer to HEAD has no body.
     if request.windows(5).skip(1).any(|five| five == b"HEAD ") {
         return;
     }

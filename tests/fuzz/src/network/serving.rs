@@ -1,4 +1,4 @@
-//! `chartc serve` in one thread, in a time that passes when nobody works, and clients that send bytes.
+//! `chartc serve` in one thread, and clients that send bytes. Time is virtual: it advances when nobody works.
 
 use chartc_adapters::server::{
     AccessRules, Feed, Limits, Offer, Order, RunRequest, Runs, Token, serve,
@@ -27,13 +27,13 @@ const CHARTS: [&str; 2] = [
 pub(super) const TOKEN: &str = "client-token-0123456789";
 pub(super) const PEOPLE: &str = "people-token-0123456789";
 
-/// How long a client waits. The clock stands still while anybody works, so this takes no time.
+/// How long a client waits, in virtual time.
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// What a client has read, and whether the server has closed the connection.
 pub(super) type Read = (Vec<u8>, bool);
 
-/// Serves the charts with a store of two runs, sends each request over a connection of its own, and returns what is read.
+/// Serves the charts with a store of two runs, sends each request over its own connection, and returns what the clients read.
 pub(super) fn replies(requests: &[Vec<u8>]) -> Vec<Read> {
     static BEGUN: OnceLock<Vec<u8>> = OnceLock::new();
     let begun = BEGUN.get_or_init(|| {
@@ -75,7 +75,7 @@ pub(super) fn replies(requests: &[Vec<u8>]) -> Vec<Read> {
     replies
 }
 
-/// Serves the charts from a store while `client` is there.
+/// Serves the charts from a store until `client` is done.
 fn serving<R>(file: &Path, client: impl AsyncFnOnce(Arc<Runs>, std::net::SocketAddr) -> R) -> R {
     static PLANS: OnceLock<BTreeMap<String, Arc<[Plan]>>> = OnceLock::new();
     let plans = PLANS.get_or_init(|| {

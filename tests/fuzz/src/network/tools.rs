@@ -1,4 +1,4 @@
-//! A server of tools that answers anything.
+//! A tool server that answers anything.
 
 use chartc_adapters::tools::{Configuration, Pool};
 use chartc_core::expr::Value;
@@ -9,18 +9,18 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What a chart may want of a result.
+/// The types of result that a chart may declare.
 const WANTED: [&str; 3] = [
     r#"{"type":"string"}"#,
     r#"{"description":"any JSON"}"#,
     r#"{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}"#,
 ];
 
-/// How many of the tools are called.
+/// The number of tools that are called.
 const CALLS: usize = 3;
 
-/// A message of a tool server, one behind the other, with a zero byte between two: each is the answer to the next request. The pool starts,
-/// calls each tool, and ends in time; what it writes of the tools for a chart is read as tools, and as nothing else.
+/// Answers of a tool server, separated by zero bytes, one for each request. The pool must start, call each tool, and end in time. The
+/// declarations that it writes for a chart must declare tools and nothing else.
 pub(super) fn answers(data: &[u8]) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
@@ -73,7 +73,7 @@ async fn use_all(pool: &Pool) {
     }
 }
 
-/// Answers the requests of all connections, until the messages are used up.
+/// Answers the requests of all connections until no answer is left.
 async fn answer(listener: TcpListener, data: &[u8]) {
     let mut messages = data.split(|byte| *byte == 0);
     loop {

@@ -1,4 +1,4 @@
-//! Changes of the file of a store.
+//! Damages the file of a store.
 
 use chartc_store::put;
 use chartc_store::rusqlite::types::Value;
@@ -31,7 +31,7 @@ impl<'b> Bytes<'b> {
     }
 }
 
-/// The file with other bytes at places, or cut.
+/// Returns the file with some bytes changed or its end cut off.
 pub(super) fn damaged(mut file: Vec<u8>, bytes: &mut Bytes<'_>) -> Vec<u8> {
     while !bytes.0.is_empty() && !file.is_empty() {
         // Half of the pages are nearly empty, and each begins with what says how it is built.
@@ -50,7 +50,8 @@ pub(super) fn damaged(mut file: Vec<u8>, bytes: &mut Bytes<'_>) -> Vec<u8> {
     file
 }
 
-/// Changes cells; the runs whose rows they are in. `None` if a cell is of the whole store.
+/// Changes cells. Returns the runs whose rows were changed, or `None` if a cell that belongs to no run was changed. With `is_right`, the
+/// checksum of a changed row is computed anew.
 pub(super) fn changed(
     file: &Path,
     bytes: &mut Bytes<'_>,
@@ -76,7 +77,7 @@ pub(super) fn changed(
         is_of_all |= table == "meta";
         connection.execute(&format!("DELETE FROM {table}"), []).expect("a table");
         for row in rows {
-            // A cell of a type that the table does not take: the row is gone.
+            // A row with a type that the table does not take is lost.
             drop(write(&connection, table, &row, is_right));
         }
     }

@@ -1,4 +1,4 @@
-//! A store with a few runs: how it is made, read and gone on with.
+//! A store with a few runs: makes it, reads it, and continues its runs.
 
 use chartc_core::expr::{Map, Value as ChartValue};
 use chartc_core::machine::Receipt;
@@ -23,7 +23,7 @@ pub(super) const RUNS: [&str; 4] = ["ada", "bob", "eve", "tom"];
 /// The turns until a person is asked.
 const TURNS: u32 = 4;
 
-/// What became of the event for each run: a receipt, or an error.
+/// By run: the receipt of the event, or the error.
 pub(super) type Told = BTreeMap<&'static str, Result<Receipt, String>>;
 
 /// Reads all that `chartc store` and a server read.
@@ -62,7 +62,7 @@ impl Oracle for Model {
     }
 }
 
-/// Owns the store while `host` is there.
+/// Opens the store for writing and runs `host` beside its worker.
 fn owned<R>(
     file: &Path,
     is_service: bool,
@@ -140,8 +140,8 @@ pub(super) fn begin(file: &Path) {
     store.post("tom", &Letter::Event("go".into(), go("gold").data)).expect("it runs");
 }
 
-/// Sends each run an event.
-pub(super) fn go_on(file: &Path, is_service: bool) -> Result<Told, chartc_store::StoreError> {
+/// Loads all runs and sends each of them an event.
+pub(super) fn resume(file: &Path, is_service: bool) -> Result<Told, chartc_store::StoreError> {
     owned(file, is_service, async |engine: Sqlite| {
         let mut told = Told::new();
         for run in RUNS {

@@ -5,11 +5,12 @@ mod keep;
 
 use chartc_store::Store;
 use damage::{Bytes, changed, damaged};
-use keep::{RUNS, Told, begin, go_on, look};
+use keep::{RUNS, Told, begin, look, resume};
 use std::sync::OnceLock;
 
-/// What one changes of the file: the first byte says whether bytes, or cells, or cells whose checksum is put right. It is opened, checked
-/// and read, and each run gets an event: an error, or a run that is broken. A run of which no cell was changed goes on as before.
+/// Damages the file of a store. The first byte of the input says how: bytes, cells, or cells with a correct checksum. The store is then
+/// opened, checked and read, and each run gets an event. The result may be an error or a broken run. A run without a changed cell must
+/// continue as before.
 pub fn store(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     static BEGUN: OnceLock<(Vec<u8>, Told)> = OnceLock::new();
@@ -18,7 +19,7 @@ pub fn store(data: &[u8]) {
         let file = folder.path().join("s.db");
         begin(&file);
         let begun = std::fs::read(&file).expect("a file");
-        (begun, go_on(&file, false).expect("a store"))
+        (begun, resume(&file, false).expect("a store"))
     });
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("s.db");
@@ -33,7 +34,7 @@ pub fn store(data: &[u8]) {
     if let Ok(store) = Store::open(&file) {
         look(&store);
     }
-    let told = go_on(&file, first & 128 != 0);
+    let told = resume(&file, first & 128 != 0);
     let Some(touched) = touched else { return };
     // A checksum detects damage, not forgery: with the right one, a row may have what nobody writes.
     let Ok(told) = told else { return assert_eq!(first % 3, 2, "{told:?}") };
