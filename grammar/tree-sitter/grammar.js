@@ -36,10 +36,10 @@ const ITEM_WORDS = [
 ];
 
 /** First words of items in tests; `turn` is reserved. */
-const TEST_WORDS = ['given', 'at', 'send', 'turns', 'set', 'wait', 'answers', 'fails', 'tool', 'expect'];
+const TEST_WORDS = ['given', 'at', 'send', 'turns', 'until', 'set', 'wait', 'answers', 'fails', 'tool', 'expect'];
 
 /** First words of what a test expects that is no expression. */
-const TOLD_WORDS = ['at', 'ended', 'offered', 'denied', 'called', 'asked', 'prompt'];
+const TOLD_WORDS = ['at', 'ended', 'offered', 'denied', 'called', 'asked', 'asking', 'prompt'];
 
 /** First words of actions that are calls or assignments where `(` or `=` follows. */
 const ACTION_WORDS = ['raise', 'send', 'cancel', 'log'];
@@ -131,6 +131,8 @@ export default grammar({
     [$.outcome_event, $._outcome_path],
     // `doubt retry 3`, or `doubt retry` and `3 at a time`.
     [$.doubt_retry, $.outcome],
+    // `retry 3 wait 1s up to 30s`, or `up to 20` elements behind it.
+    [$._retry_wait],
     // What a `check` is about: states or a bound.
     [$._check_path, $._operand],
   ],
@@ -180,7 +182,7 @@ export default grammar({
     tool_pattern: $ => choice(prec(1, 'any'), seq(alias($._pattern_path, $.path), optional('.*'))),
     _pattern_path: $ => pathOr($, ['any']),
 
-    client: $ => seq('client', field('name', $._name), '{', repeat($.client_option), '}'),
+    client: $ => seq('client', field('name', $._name), '{', repeat(choice(alias($._retry, $.client_option), $.client_option)), '}'),
     client_option: $ => seq(
       field('name', $._name),
       field('value', choice($._plain, $._signed_number, $.boolean, $.none, $._name, $.server_options)),
@@ -349,7 +351,7 @@ export default grammar({
 
     llm_step: $ => seq('llm', field('name', $._name), optional($.renamed), optional($.each), optional($._step_rest)),
     ask_step: $ => seq(
-      'ask', field('name', $._name), optional($.renamed), optional($.with),
+      'ask', field('name', $._name), optional($.renamed), optional('exact'), optional($.with),
       'on', field('event', choice('turn', $.path)), optional($._ask_rest),
     ),
     _ask_rest: $ => some('always', seq('else', choice('stay', $.target)), $._asked_rest),
@@ -405,11 +407,15 @@ export default grammar({
     cut_ok: _ => seq('cut', 'ok'),
     ends_turn: $ => seq('ends', 'turn', optional($.guard)),
     policy: $ => prec.right(choice(
-      seq('retry', $.integer, optional(seq('then', $._on_failure))),
+      seq($._retry, optional(seq('then', $._on_failure))),
       seq('then', $._on_failure),
       'skip',
       'fail',
     )),
+    _retry: $ => prec.right(seq(
+      'retry', $.integer, optional(seq('on', commaSep1(field('kind', $._name)))), optional($._retry_wait),
+    )),
+    _retry_wait: $ => seq('wait', $.duration, optional(seq('up', 'to', $.duration))),
     _on_failure: $ => choice('skip', 'fail', seq('->', $.target)),
     at_a_time: $ => seq($.integer, 'at', 'a', 'time'),
     up_to: $ => seq('up', 'to', $.integer),
@@ -474,6 +480,7 @@ export default grammar({
       $.send_item,
       $.turn_item,
       $.turns_item,
+      $.until_item,
       $.set_item,
       $.wait_item,
       $.answers_item,
@@ -490,6 +497,7 @@ export default grammar({
     send_item: $ => seq('send', field('event', $.path), optional(field('arguments', $.arguments))),
     turn_item: _ => 'turn',
     turns_item: $ => seq('turns', $.integer),
+    until_item: $ => seq('until', 'asked', field('step', $.asked)),
     set_item: $ => seq('set', field('name', $._name), '=', field('value', $.expression)),
     wait_item: $ => seq('wait', field('delay', $.expression)),
     answers_item: $ => seq(
@@ -500,6 +508,10 @@ export default grammar({
       $._name, repeat(seq(token.immediate('/'), $._name)),
       optional(seq(token.immediate(prec(1, '[')), $.integer, ']')),
     ),
+    _test_asked: $ => seq(
+      nameOr($, TEST_WORDS), repeat(seq(token.immediate('/'), $._name)),
+      optional(seq(token.immediate(prec(1, '[')), $.integer, ']')),
+    ),
     chosen: $ => seq(field('name', $.path), optional(field('arguments', $.arguments))),
     fails_item: $ => seq('fails', field('step', $.asked), field('why', $._why)),
     tool_item: $ => seq(
@@ -508,7 +520,7 @@ export default grammar({
     ),
     _why: $ => choice($._plain, $._name),
     expect_item: $ => seq('expect', choice(seq(optional('not'), $._told), field('condition', $.expression))),
-    _told: $ => choice($.told_at, $.told_ended, $.told_offered, $.told_denied, $.told_called, $.told_asked, $.told_text),
+    _told: $ => choice($.told_at, $.told_ended, $.told_offered, $.told_denied, $.told_called, $.told_asked, $.told_asking, $.told_text),
     told_at: $ => seq('at', field('state', alias($._test_path, $.path)), repeat(seq(',', field('state', $.path)))),
     told_ended: $ => seq('ended', optional(choice('ok', 'partial', 'stuck', 'limit', 'canceled', 'error'))),
     told_offered: $ => seq(
@@ -519,6 +531,7 @@ export default grammar({
     told_denied: $ => seq('denied', optional(seq('->', field('state', $.path)))),
     told_called: $ => seq('called', field('name', alias($._test_path, $.path)), optional(field('arguments', $.arguments))),
     told_asked: $ => seq('asked', field('step', nameOr($, TEST_WORDS))),
+    told_asking: $ => seq('asking', field('step', alias($._test_asked, $.asked))),
     told_text: $ => seq(
       choice(seq('prompt', 'of', field('step', $._name)), field('name', choice($._told_name, alias('prompt', $.identifier)))),
       'contains', field('text', $._plain),
@@ -598,8 +611,8 @@ export default grammar({
     record_field: $ => seq(field('name', $._name), ':', field('value', $.expression)),
     list: $ => seq('[', commaSep($.expression), ']'),
     comprehension: $ => seq(
-      '[', field('value', $.expression), 'for', field('name', $._name), 'in', field('list', $.expression),
-      optional($.guard), ']',
+      '[', field('value', $.expression),
+      repeat1(seq('for', field('name', $._name), 'in', field('list', $.expression), optional($.guard))), ']',
     ),
     map: $ => seq('{', commaSep($.entry), '}'),
     entry: $ => seq(field('key', $.expression), ':', field('value', $.expression)),
@@ -620,7 +633,7 @@ export default grammar({
     quoted_identifier: _ => /`([^`\\\n]|\\[^\n])*`/,
 
     _number: $ => choice($.integer, $.float, $.duration),
-    integer: _ => /[0-9]+/,
+    integer: _ => /[0-9]+|[0-9]{1,3}(_[0-9]{3})+/,
     float: _ => /[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)/,
     duration: _ => /[0-9]+(ms|s|m|h|d)/,
     boolean: _ => choice('true', 'false'),

@@ -1,5 +1,7 @@
 //! The errors of calls to models, people and tools.
 
+pub use chartc_core::tables::FailureKind;
+
 /// The reason why a call brought no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OracleError {
@@ -56,7 +58,7 @@ pub enum OracleError {
     #[error("{why}")]
     Recorded {
         /// The kind of the recorded error.
-        kind: OracleErrorKind,
+        kind: FailureKind,
         /// The message of the recorded error.
         why: String,
         /// The time to wait, in milliseconds, if the provider named one.
@@ -75,96 +77,23 @@ pub struct Traced {
     pub waits: bool,
 }
 
-/// The kind of an [`OracleError`], as it is named in traces and recordings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OracleErrorKind {
-    /// [`OracleError::Denied`]
-    Denied,
-    /// [`OracleError::Script`]
-    Script,
-    /// [`OracleError::Timeout`]
-    Timeout,
-    /// [`OracleError::Refusal`]
-    Refusal,
-    /// [`OracleError::RateLimited`]
-    RateLimited,
-    /// [`OracleError::Server`]
-    Server,
-    /// [`OracleError::Connection`]
-    Connection,
-    /// [`OracleError::Unreachable`]
-    Unreachable,
-    /// [`OracleError::Rejected`]
-    Rejected,
-    /// [`OracleError::Empty`]
-    Empty,
-    /// [`OracleError::Endless`]
-    Endless,
-    /// [`OracleError::Aborted`]
-    Aborted,
-    /// [`OracleError::Other`]
-    Other,
-}
-
-impl OracleErrorKind {
-    const ALL: [Self; 13] = [
-        Self::Denied,
-        Self::Script,
-        Self::Timeout,
-        Self::Refusal,
-        Self::RateLimited,
-        Self::Server,
-        Self::Connection,
-        Self::Unreachable,
-        Self::Rejected,
-        Self::Empty,
-        Self::Endless,
-        Self::Aborted,
-        Self::Other,
-    ];
-
-    /// The name of the kind in traces and recordings.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Denied => "denied",
-            Self::Script => "script",
-            Self::Timeout => "timeout",
-            Self::Refusal => "refusal",
-            Self::RateLimited => "rate_limited",
-            Self::Server => "server",
-            Self::Connection => "connection",
-            Self::Unreachable => "unreachable",
-            Self::Rejected => "rejected",
-            Self::Empty => "empty",
-            Self::Endless => "endless",
-            Self::Aborted => "aborted",
-            Self::Other => "other",
-        }
-    }
-
-    /// The kind with a name; `Other` if there is none.
-    pub fn of(word: &str) -> Self {
-        Self::ALL.into_iter().find(|kind| kind.word() == word).unwrap_or(Self::Other)
-    }
-}
-
 impl OracleError {
     /// The kind, which decides how the run goes on.
-    pub const fn kind(&self) -> OracleErrorKind {
+    pub const fn kind(&self) -> FailureKind {
         match self {
-            Self::Denied(_) => OracleErrorKind::Denied,
-            Self::Script(_) => OracleErrorKind::Script,
-            Self::Timeout(_) => OracleErrorKind::Timeout,
-            Self::Refusal(_) => OracleErrorKind::Refusal,
-            Self::RateLimited { .. } => OracleErrorKind::RateLimited,
-            Self::Server { .. } => OracleErrorKind::Server,
-            Self::Connection(_) => OracleErrorKind::Connection,
-            Self::Unreachable(_) => OracleErrorKind::Unreachable,
-            Self::Rejected(_) => OracleErrorKind::Rejected,
-            Self::Empty => OracleErrorKind::Empty,
-            Self::Endless => OracleErrorKind::Endless,
-            Self::Aborted(_) => OracleErrorKind::Aborted,
-            Self::Other(_) => OracleErrorKind::Other,
+            Self::Denied(_) => FailureKind::Denied,
+            Self::Script(_) => FailureKind::Script,
+            Self::Timeout(_) => FailureKind::Timeout,
+            Self::Refusal(_) => FailureKind::Refusal,
+            Self::RateLimited { .. } => FailureKind::RateLimited,
+            Self::Server { .. } => FailureKind::Server,
+            Self::Connection(_) => FailureKind::Connection,
+            Self::Unreachable(_) => FailureKind::Unreachable,
+            Self::Rejected(_) => FailureKind::Rejected,
+            Self::Empty => FailureKind::Empty,
+            Self::Endless => FailureKind::Endless,
+            Self::Aborted(_) => FailureKind::Aborted,
+            Self::Other(_) => FailureKind::Other,
             Self::Recorded { kind, .. } => *kind,
         }
     }
@@ -173,12 +102,12 @@ impl OracleError {
     pub const fn may_be_billed(&self) -> bool {
         !matches!(
             self.kind(),
-            OracleErrorKind::Denied
-                | OracleErrorKind::Script
-                | OracleErrorKind::RateLimited
-                | OracleErrorKind::Server
-                | OracleErrorKind::Unreachable
-                | OracleErrorKind::Rejected
+            FailureKind::Denied
+                | FailureKind::Script
+                | FailureKind::RateLimited
+                | FailureKind::Server
+                | FailureKind::Unreachable
+                | FailureKind::Rejected
         )
     }
 
@@ -187,10 +116,10 @@ impl OracleError {
     pub const fn leaves_doubt(&self) -> bool {
         matches!(
             self.kind(),
-            OracleErrorKind::Timeout
-                | OracleErrorKind::Connection
-                | OracleErrorKind::Endless
-                | OracleErrorKind::Aborted
+            FailureKind::Timeout
+                | FailureKind::Connection
+                | FailureKind::Endless
+                | FailureKind::Aborted
         )
     }
 
@@ -211,19 +140,19 @@ impl OracleError {
 
     /// Whether the error ends the run. The host is at fault then, so the chart must not handle it.
     pub const fn is_fatal(&self) -> bool {
-        matches!(self.kind(), OracleErrorKind::Script)
+        matches!(self.kind(), FailureKind::Script)
     }
 
     /// Whether no model is available: the server cannot be reached, or refuses such calls for good. If no model has answered in the run
     /// yet, the run ends with [`RunError::NoModel`](crate::RunError::NoModel).
     pub const fn is_unavailable(&self) -> bool {
-        matches!(self.kind(), OracleErrorKind::Unreachable | OracleErrorKind::Rejected)
+        matches!(self.kind(), FailureKind::Unreachable | FailureKind::Rejected)
     }
 
     /// Creates an error from a recording: the name of its kind, its message, and the time to wait in milliseconds.
     pub fn recorded(word: &str, why: &str, retry_after: Option<u64>) -> Self {
         Self::Recorded {
-            kind: OracleErrorKind::of(word),
+            kind: FailureKind::of(word),
             why: why.to_owned(),
             retry_after,
             trace: None,

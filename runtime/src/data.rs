@@ -8,7 +8,7 @@
 use crate::error::RunError;
 use chartc_core::arena::EventId;
 use chartc_core::expr::{Map, Value};
-use chartc_core::tables::Tables;
+use chartc_core::tables::{FailureKind, Tables};
 use std::borrow::Cow;
 use std::mem::take;
 
@@ -106,6 +106,8 @@ pub enum Sent {
     Fail {
         /// The reason.
         why: String,
+        /// The kind of the failure, as traces name it; `other` if none is given.
+        kind: FailureKind,
         /// The name of the step; optional if only one is open.
         step: Option<String>,
     },
@@ -167,7 +169,7 @@ fn entry(value: Value) -> Result<Entry, String> {
     let mut after_ms = None;
     let mut inputs = Map::new();
     let mut data = None;
-    let mut step = None;
+    let (mut step, mut kind) = (None, None);
     let mut sent = Vec::new();
     for (key, value) in map {
         match (key.as_str(), value) {
@@ -179,19 +181,22 @@ fn entry(value: Value) -> Result<Entry, String> {
             }
             ("input", Value::Map(map)) => inputs = map,
             ("answer", value) => sent.push(Sent::Answer { value, data: None, step: None }),
-            ("fail", Value::Text(why)) => sent.push(Sent::Fail { why, step: None }),
+            ("fail", Value::Text(why)) => {
+                sent.push(Sent::Fail { why, kind: FailureKind::Other, step: None });
+            }
+            ("kind", Value::Text(word)) => kind = Some(known(&word)?),
             ("unusable", Value::Bool(true)) => sent.push(Sent::Unusable { step: None }),
             ("doubt", Value::Bool(true)) => sent.push(Sent::Doubt { step: None }),
             ("data", value) => data = Some(value),
             ("step", Value::Text(name)) => step = Some(name),
             ("after_ms", Value::Int(ms)) if ms >= 0 => after_ms = Some(ms as u64),
             ("after_ms", _) => return Err("`after_ms` is a whole number of milliseconds".into()),
-            ("event" | "fail" | "step", _) => return Err(format!("`{key}` is a string")),
+            ("event" | "fail" | "kind" | "step", _) => return Err(format!("`{key}` is a string")),
             ("unusable" | "doubt", _) => return Err(format!("`{key}` is `true`")),
             ("turn" | "input", _) => return Err(format!("`{key}` is an object of inputs")),
             _ => {
                 return Err(format!(
-                    "`{key}` is unknown; there are event, turn, input, answer, fail, unusable, doubt, data, step, after_ms"
+                    "`{key}` is unknown; there are event, turn, input, answer, fail, kind, unusable, doubt, data, step, after_ms"
                 ));
             }
         }
@@ -205,6 +210,11 @@ fn entry(value: Value) -> Result<Entry, String> {
         (Some(_), false) => return Err("it sends two things at once".into()),
     };
     let what = complete(what, data, step)?;
+    let what = match (what, kind) {
+        (Sent::Fail { why, step, .. }, Some(kind)) => Sent::Fail { why, kind, step },
+        (_, Some(_)) => return Err("`kind` goes with `fail`".into()),
+        (what, None) => what,
+    };
     Ok(Entry { after_ms, inputs, what })
 }
 
@@ -218,13 +228,22 @@ fn complete(what: Sent, data: Option<Value>, step: Option<String>) -> Result<Sen
         (Sent::Turn, Some(Value::Map(map)), None) if map.is_empty() => Sent::Turn,
         (Sent::Nothing, None, None) => Sent::Nothing,
         (Sent::Answer { value, .. }, data, step) => Sent::Answer { value, data, step },
-        (Sent::Fail { why, .. }, None, step) => Sent::Fail { why, step },
+        (Sent::Fail { why, kind, .. }, None, step) => Sent::Fail { why, kind, step },
         (Sent::Unusable { .. }, None, step) => Sent::Unusable { step },
         (Sent::Doubt { .. }, None, step) => Sent::Doubt { step },
         (_, Some(_), _) => return Err("`data` goes with `event` or `answer`".into()),
         (_, None, Some(_)) => {
             return Err("`step` goes with `answer`, `fail`, `unusable` or `doubt`".into());
         }
+    })
+}
+
+/// The kind of failures with this name.
+fn known(word: &str) -> Result<FailureKind, String> {
+    let mut kinds = FailureKind::ALL.into_iter().filter(|kind| kind.is_of_charts());
+    kinds.clone().find(|kind| kind.word() == word).ok_or_else(|| {
+        let words: Vec<&str> = kinds.by_ref().map(FailureKind::word).collect();
+        format!("`{word}` is no kind of failure; there are {}", words.join(", "))
     })
 }
 
@@ -260,7 +279,8 @@ mod tests {
             read[0].what,
             Sent::Answer { value: Value::Text("go".into()), data, step: Some("s".into()) }
         );
-        assert_eq!(read[1].what, Sent::Fail { why: "gone".into(), step: None });
+        let kind = FailureKind::Other;
+        assert_eq!(read[1].what, Sent::Fail { why: "gone".into(), kind, step: None });
         assert_eq!(read[2].what, Sent::Nothing);
     }
 

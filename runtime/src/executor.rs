@@ -62,7 +62,7 @@ pub(crate) fn question(
     client: Option<&str>,
     beside: Beside<'_>,
 ) -> Result<Question, String> {
-    let QuestionRow { name, kind, state, model, client, has_tools } =
+    let QuestionRow { name, kind, state, model, client, has_tools, is_exact } =
         asked(machine.tables(), key, client);
     let kind = match kind {
         StepRowKind::Llm => Kind::Llm,
@@ -80,6 +80,7 @@ pub(crate) fn question(
         client,
         model,
         attempt: key.attempt,
+        is_exact,
         ..Question::default()
     };
     if kind != Kind::Ask {
@@ -143,6 +144,7 @@ struct QuestionRow {
     client: Cow<'static, str>,
     model: Model,
     has_tools: bool,
+    is_exact: bool,
 }
 
 /// Collects the parts of a question from the tables.
@@ -165,6 +167,7 @@ fn asked(tables: &Tables, key: StepKey, client: Option<&str>) -> QuestionRow {
             prices: Prices::of_client(row),
         }),
         has_tools: row.tools.len > 0,
+        is_exact: row.is_exact,
     }
 }
 
@@ -275,7 +278,8 @@ fn forbidden(machine: &dyn Machine, options: &[Alternative]) -> Vec<Alternative>
 }
 
 fn ask_outcome(question: &Question, text: &str) -> Result<Understood, Unusable> {
-    let reading = match answer::option(text, &question.options) {
+    let read = if question.is_exact { answer::exact_option } else { answer::option };
+    let reading = match read(text, &question.options) {
         Ok(reading) => reading,
         Err(why) => return refused(question, text).ok_or(why),
     };

@@ -14,7 +14,7 @@
 //! ```
 
 use crate::budget::Usage;
-use crate::call::{OracleErrorKind, Traced};
+use crate::call::{FailureKind, Traced};
 use crate::clock::{Clock, Sleep, VirtualClock};
 use crate::driver::{CallId, Driver, Parts};
 use crate::error::RunError;
@@ -456,7 +456,7 @@ impl CallJournal for Recalled {
 
 /// An error of the trace.
 fn recorded(error: &str, why: &str, retry_after: Option<u64>, traced: Traced) -> OracleError {
-    let (kind, why, trace) = (OracleErrorKind::of(error), why.to_owned(), Some(traced));
+    let (kind, why, trace) = (FailureKind::of(error), why.to_owned(), Some(traced));
     OracleError::Recorded { kind, why, retry_after, trace }
 }
 

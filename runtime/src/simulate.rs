@@ -140,9 +140,10 @@ async fn play<M: Machine, T: trace::Sink>(
             let outcome = outcome(session, &at, value, data.as_ref())?;
             Ok(session.answer(&at, outcome)??)
         }
-        Sent::Fail { why, step } => {
+        Sent::Fail { why, kind, step } => {
             let at = open(session, step.as_deref())?;
-            Ok(session.answer(&at, Outcome::Failed(vec![Value::Text(why.clone())]))??)
+            let outcome = session.failure(&at, *kind, why.clone(), false);
+            Ok(session.answer(&at, outcome)??)
         }
         Sent::Unusable { step } => {
             let at = open(session, step.as_deref())?;

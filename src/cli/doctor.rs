@@ -5,7 +5,7 @@ use super::output::{Exit, StyledText, align_columns, print, print_json};
 use super::pick;
 use crate::setup::{self, Named, ProviderAccess, place};
 use chartc_adapters::models::{Models, PROVIDERS, Server};
-use chartc_runtime::oracle::{OracleError, OracleErrorKind};
+use chartc_runtime::oracle::{FailureKind, OracleError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ impl ProviderState {
 
     /// The state of a server that did not return the list of its models.
     fn from_error(why: &OracleError) -> Self {
-        if why.kind() == OracleErrorKind::Rejected {
+        if why.kind() == FailureKind::Rejected {
             return Self::Denied(why.to_string());
         }
         Self::Unreachable(why.to_string())
@@ -388,7 +388,7 @@ impl Tried {
             match server.enforces_schemas(&tried.model).await {
                 Ok(true) => tried.schemas = Schemas::Enforced,
                 Ok(false) => tried.schemas = Schemas::Ignored,
-                Err(why) if why.kind() == OracleErrorKind::Rejected => {
+                Err(why) if why.kind() == FailureKind::Rejected => {
                     tried.why = Some(why.to_string());
                 }
                 // The server has just sent its list, so this failure is temporary: schemas stay untried.

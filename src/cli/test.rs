@@ -275,6 +275,7 @@ fn test(row: &PlayedTest<'_>, sources: &Sources) -> Value {
         "passed": failure.is_none(),
         "states": row.played.states,
         "ended": row.played.ended,
+        "waiting": row.played.waiting,
         "calls": row.played.calls,
         "failure": failure,
     })
@@ -361,6 +362,9 @@ fn went(out: &mut StyledText, played: &Played, test: &str) {
         out.led("31", "FAILED", format!(" {test}"));
     } else {
         out.led("32", "ok", format!("     {test}"));
+        for waits in &played.waiting {
+            out.line(format!("         waiting: {waits}"));
+        }
     }
 }
 

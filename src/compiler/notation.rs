@@ -16,10 +16,27 @@
 use chartc_core::arena::{EventId, LocalId, StepId, ToolSetId};
 use chartc_core::expr::builtin_name;
 use chartc_core::model::{
-    Action, BinaryOp, Binding, Chart, Expr, ExprKind, Field, Local, Observable, RESERVED, Receiver,
-    Since, StateKind, StreakOf, Template, TemplatePart, Transition, UnaryOp,
+    Action, BinaryOp, Binding, Builtin, Chart, Expr, ExprKind, FailureKind, Field, Local,
+    Observable, RESERVED, Receiver, Retry, Since, StateKind, StreakOf, Template, TemplatePart,
+    Transition, UnaryOp,
 };
 use chartc_core::visible;
+
+/// `retry 3 on timeout, server wait 1s up to 30s`.
+pub fn retry(retry: &Retry) -> String {
+    let mut out = format!("retry {}", retry.times);
+    let kinds: Vec<&str> = retry.on.listed().map(FailureKind::word).collect();
+    if !kinds.is_empty() {
+        out.push_str(&format!(" on {}", kinds.join(", ")));
+    }
+    if let Some([first, most]) = retry.wait {
+        out.push_str(&format!(" wait {}", duration(first)));
+        if most > first {
+            out.push_str(&format!(" up to {}", duration(most)));
+        }
+    }
+    out
+}
 
 /// The source names for the fields of a payload, by index.
 pub type Payload<'c> = Vec<&'c str>;
@@ -348,6 +365,9 @@ impl Printer<'_> {
                 let otherwise = self.at(otherwise, Binding::Default, depth);
                 (format!("{value} ?? {otherwise}"), Binding::Default)
             }
+            ExprKind::Builtin(Builtin::Flatten, lists) => {
+                self.listed(lists.first().unwrap_or(expr), true, depth)
+            }
             ExprKind::Builtin(function, arguments) => {
                 whole(format!("{}({})", builtin_name(*function), self.list(arguments, depth)))
             }
@@ -373,23 +393,49 @@ impl Printer<'_> {
                 let fields = fields.iter().map(field).collect::<Vec<_>>().join(", ");
                 whole(format!("{} {{ {fields} }}", chart.types[ty.index()].name))
             }
-            ExprKind::Comprehension { item, local, source, filter } => {
-                let bound = self.bind(local);
-                let inner = self.inside(&bound);
-                let mut out = format!(
-                    "[{} for {} in {}",
-                    inner.at(item, Binding::Or, depth),
-                    inner.local(local.id),
-                    self.at(source, Binding::Or, depth)
-                );
-                if let Some(filter) = filter {
-                    out.push_str(&format!(" if {}", inner.at(filter, Binding::Or, depth)));
-                }
-                out.push(']');
-                whole(out)
-            }
+            ExprKind::Comprehension { .. } => self.listed(expr, false, depth),
             ExprKind::Unknown(unknown) => whole(name(unknown)),
         }
+    }
+
+    fn listed(&self, expr: &Expr, is_flat: bool, depth: u32) -> (String, Binding) {
+        let parts = self.comprehension(expr, is_flat, depth);
+        let text = parts.map_or_else(String::new, |(item, sources)| format!("{item}{sources}"));
+        (format!("[{text}]"), Binding::Whole)
+    }
+
+    /// One `for x in xs if g` of a comprehension.
+    fn source(
+        &self,
+        inner: &Self,
+        local: &Local,
+        source: &Expr,
+        filter: Option<&Expr>,
+        depth: u32,
+    ) -> String {
+        let filter = filter.map(|filter| format!(" if {}", inner.at(filter, Binding::Or, depth)));
+        let (local, source) = (inner.local(local.id), self.at(source, Binding::Or, depth));
+        format!(" for {local} in {source}{}", filter.unwrap_or_default())
+    }
+
+    /// The item and the sources of a comprehension, from the outermost on. The items of a flat one are comprehensions. `None` for anything
+    /// else.
+    fn comprehension(&self, expr: &Expr, is_flat: bool, depth: u32) -> Option<(String, String)> {
+        let ExprKind::Comprehension { item, local, source, filter } = &expr.kind else {
+            return None;
+        };
+        let bound = self.bind(local);
+        let inner = self.inside(&bound);
+        let mut sources = self.source(&inner, local, source, filter.as_deref(), depth);
+        let (item, more) = match &item.kind {
+            ExprKind::Builtin(Builtin::Flatten, lists) if is_flat => {
+                inner.comprehension(lists.first()?, true, depth)?
+            }
+            _ if is_flat => inner.comprehension(item, false, depth)?,
+            _ => (inner.at(item, Binding::Or, depth), String::new()),
+        };
+        sources.push_str(&more);
+        Some((item, sources))
     }
 
     fn binary(&self, op: BinaryOp, left: &Expr, right: &Expr, depth: u32) -> (String, Binding) {

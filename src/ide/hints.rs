@@ -14,7 +14,9 @@ use chartc_compiler::syntax::{
 };
 use chartc_core::arena::StateId;
 use chartc_core::expr::type_text;
-use chartc_core::model::{Chart, Failure, FailurePolicy, Field, StateKind, StepKind, VariableKind};
+use chartc_core::model::{
+    Chart, Failure, FailurePolicy, Field, Retry, StateKind, StepKind, VariableKind,
+};
 use chartc_core::visible;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -192,7 +194,7 @@ impl HintCollector<'_> {
                     continue;
                 }
                 let row = &one.chart.steps[nth];
-                if row.failure != (FailurePolicy { retries: 0, then: Failure::Fail }) {
+                if row.failure != (FailurePolicy { retry: Retry::times(0), then: Failure::Fail }) {
                     let text = policy(&one.chart, row.failure);
                     self.add(self.line_end(spans.name), HintKind::Policy, &text);
                 }

@@ -119,7 +119,10 @@ impl<'b> Blame<'b, '_> {
         let window = self.window();
         let latest = self.player.marks.last().copied().unwrap_or(0);
         let is_state = matches!(expected, Some((Expected::At(_) | Expected::Ended(_), true)));
-        let is_step = matches!(expected, Some((Expected::Asked(_) | Expected::Prompt(..), _)));
+        let is_step = matches!(
+            expected,
+            Some((Expected::Asked(_) | Expected::Asking(_) | Expected::Prompt(..), _))
+        );
         let is_open = is_state || (expected.is_some() && !is_step && self.places.is_empty());
         let is_still = window.iter().all(|act| act.at < latest);
         if expected.is_some() && !is_step && is_still && self.add_lost() {
@@ -182,6 +185,9 @@ impl<'b> Blame<'b, '_> {
             }
             Some((Expected::Offered(names, only), holds)) => self.add_offered(names, *only, holds),
             Some((Expected::Asked(step), holds)) => self.add_asked(step, !holds),
+            Some((Expected::Asking(asked), holds)) if asked.child.is_empty() => {
+                self.add_asked(&asked.step, !holds);
+            }
             Some((Expected::Prompt(step, _), _)) => {
                 self.add_asked(step, false);
                 let has_asked = self.lines.iter().map(Line::event).any(|event| {
@@ -719,7 +725,7 @@ impl Blame<'_, '_> {
         let place = |key: StepKey| {
             let step = &chart.steps[key.step.index()];
             let name = &step.name;
-            let of = match step.failure.retries {
+            let of = match step.failure.retry.times {
                 0 => String::new(),
                 retries => format!(": attempt {} of {}", key.attempt, retries + 1),
             };

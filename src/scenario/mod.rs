@@ -41,7 +41,7 @@ use chartc_runtime::trace::Line;
 use play::{Player, prepared};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use test_host::{TestClock, TestHost};
+use test_host::{TestClock, TestHost, Wanted};
 
 /// Lists the tests that can be played, each with its chart, by file and position. In these, all names are resolved and the chart can run.
 pub fn tests(done: &Compilation) -> Vec<(&Checked, &Test)> {
@@ -182,6 +182,8 @@ pub struct Played {
     pub spent: bool,
     /// The number of steps that it took.
     pub steps: u64,
+    /// What still waits for an answer or a result, in one line each.
+    pub waiting: Vec<String>,
     /// The status with which the run ended, if it did.
     pub ended: Option<&'static str>,
     /// The number of model calls.
@@ -200,6 +202,7 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
         states: Vec::new(),
         spent,
         steps: setting.min(most),
+        waiting: Vec::new(),
         ended: None,
         calls: 0,
         lines: Vec::new(),
@@ -248,6 +251,7 @@ pub fn play(checked: &Checked, test: &Test, most: u64) -> Played {
         spent,
         steps: most - left,
         states: player.session.configuration(),
+        waiting: player.waiting().iter().map(Wanted::described).collect(),
         ended: player.session.status().map(Status::word),
         calls: player.session.calls(),
         lines,

@@ -22,7 +22,7 @@
 use super::A_THING;
 use super::test_host::{Reply, TestHost, Wanted, reason_of};
 use crate::scenario;
-use chartc_compiler::lower::test::{Answer, Expected, Move, StepAddress, Test};
+use chartc_compiler::lower::test::{Answer, Expected, MOST_TURNS, Move, StepAddress, Test};
 use chartc_compiler::notation;
 use chartc_compiler::syntax::source::Span;
 use chartc_core::arena::StateId;
@@ -103,10 +103,36 @@ impl<'c> Player<'c> {
         for (step, span) in &test.moves[before..] {
             self.step(step, *span)?;
         }
+        let last = test.moves.iter().rev().find(|(step, _)| !matches!(step, Move::Expect(..)));
         match self.desk.open().iter().find(|wanted| wanted.is_owed()) {
+            // The test stops where a step asks.
+            Some(_) if matches!(last, Some((Move::Until(_), _))) => Ok(()),
             Some(wanted) => Err(owed(wanted, self.last)),
             None => Ok(()),
         }
+    }
+
+    /// Whether the step waits for its answer.
+    fn is_asking(&self, asked: &StepAddress) -> bool {
+        self.desk.open().iter().any(|wanted| wanted.is_asked_by(asked))
+    }
+
+    /// What waits for an answer or a result.
+    pub(super) fn waiting(&self) -> Vec<Wanted> {
+        self.desk.open()
+    }
+
+    /// Turns until the step asks.
+    fn until(&mut self, asked: &StepAddress, span: Span) -> Result<(), Failure> {
+        for _ in 0..MOST_TURNS {
+            if self.is_asking(asked) {
+                return Ok(());
+            }
+            self.turn(span)?;
+        }
+        let name = asked.name();
+        Err(Failure::new(span, format!("`{name}` has not asked within {MOST_TURNS} turns"))
+            .found(at(self)))
     }
 
     /// Counts `steps`, and the trace lines since the last count. Returns whether any steps are left.
@@ -152,6 +178,7 @@ impl<'c> Player<'c> {
                 }
                 Ok(())
             }
+            Move::Until(asked) => self.until(asked, span),
             Move::Set(name, value) => {
                 let value = self.value(value, span)?;
                 let set = self.session.input(name, value);
@@ -234,16 +261,7 @@ impl<'c> Player<'c> {
     }
 
     fn answer(&mut self, asked: &StepAddress, reply: Reply, span: Span) -> Result<(), Failure> {
-        let fits = |wanted: &Wanted| match wanted {
-            Wanted::Answer(question) => {
-                question.step == asked.step
-                    && question.child == asked.child
-                    && asked.element.is_none_or(|nth| question.element == Some(nth))
-            }
-            Wanted::Result(_) => false,
-        };
-        let name = super::test_host::step_name(&asked.child, &asked.step, asked.element);
-        self.reply(fits, &name, false, reply, span)
+        self.reply(|wanted| wanted.is_asked_by(asked), &asked.name(), false, reply, span)
     }
 
     fn result(&mut self, tool: &str, reply: Reply, span: Span) -> Result<(), Failure> {
@@ -414,6 +432,7 @@ fn see(player: &mut Player<'_>, expected: &Expected, span: Span) -> Result<Obser
             };
             Observation { holds, what: format!("`{step}` to have asked"), found }
         }
+        Expected::Asking(step) => asking(player, step),
         Expected::Prompt(step, text) => prompt_contains(player, step, text, span)?,
         Expected::Text(expr, text) => value_contains(player, expr, text, span)?,
     })
@@ -448,6 +467,16 @@ fn offered(player: &Player<'_>, names: &[String], only: bool) -> Observation {
     let only = if only { "only " } else { "" };
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     Observation { holds, what: format!("{only}{} to be offered", names.join(", ")), found }
+}
+
+fn asking(player: &Player<'_>, step: &StepAddress) -> Observation {
+    let open: Vec<String> = player.waiting().iter().map(Wanted::described).collect();
+    let found = match open.as_slice() {
+        [] => format!("nothing waits for an answer{}", no_turn(player)),
+        open => format!("waiting: {}", open.join("; ")),
+    };
+    let what = format!("`{}` to wait for its answer", step.name());
+    Observation { holds: player.is_asking(step), what, found }
 }
 
 fn prompt_contains(

@@ -1,7 +1,7 @@
 //! The environment of a test: an oracle, tools, a host, a trace and a clock that the test alone controls.
 
-use chartc_compiler::lower::test::Reason;
-use chartc_core::expr::Value;
+use chartc_compiler::lower::test::{Reason, StepAddress};
+use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::machine::Instant;
 use chartc_runtime::clock::{Clock, Sleep, VirtualClock};
@@ -25,19 +25,49 @@ pub(super) enum Wanted {
     Result(ToolCall),
 }
 
-/// The name of a step as tests write it, such as `child/s[1]`.
-pub(super) fn step_name(child: &str, step: &str, element: Option<u32>) -> String {
-    let slash = if child.is_empty() { "" } else { "/" };
-    let element = element.map_or(String::new(), |nth| format!("[{nth}]"));
-    format!("{child}{slash}{step}{element}")
-}
-
 impl Wanted {
     /// The name of the step that asks, or of the tool that is called.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Answer(question) => step_name(&question.child, &question.step, question.element),
+            Self::Answer(question) => {
+                let (child, step) = (question.child.clone(), question.step.to_string());
+                StepAddress { child, step, element: question.element }.name()
+            }
             Self::Result(call) => call.tool.clone(),
+        }
+    }
+
+    /// Whether this step asks.
+    pub(super) fn is_asked_by(&self, step: &StepAddress) -> bool {
+        match self {
+            Self::Answer(question) => {
+                question.step == step.step
+                    && question.child == step.child
+                    && step.element.is_none_or(|nth| question.element == Some(nth))
+            }
+            Self::Result(_) => false,
+        }
+    }
+
+    /// What waits, in one line: the question with its options, or the call with its arguments.
+    pub(super) fn described(&self) -> String {
+        let name = self.name();
+        match self {
+            Self::Answer(question) => {
+                let options: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
+                let offered = match options.as_slice() {
+                    [] => String::new(),
+                    options => format!(" ({})", options.join(", ")),
+                };
+                format!(
+                    "`{name}` asks {}{offered}",
+                    super::quoted(&super::short(&question.prompt, 200))
+                )
+            }
+            Self::Result(call) => {
+                let given: Map = call.arguments.iter().cloned().collect();
+                format!("`{name}` is called with {}", super::value(&Value::Map(given)))
+            }
         }
     }
 

@@ -6,10 +6,10 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 65110),
-    ("src", 26406),
-    ("runtime/core/src", 20943),
-    ("runtime/src", 15283),
+    ("src/compiler", 65600),
+    ("src", 26480),
+    ("runtime/core/src", 21165),
+    ("runtime/src", 15335),
     ("runtime/store/src", 3255),
     ("runtime/world/src", 10080),
     ("runtime/adapters/src", 8520),

@@ -82,6 +82,7 @@ fn names_and_calls() {
         "any([y > 1 for y in l if y < x]) and all([len([z for z in l]) > y for y in l])",
         "{\"a\": i, \"b\": 2} == m and [1, 2] == l",
         "P { a: i, b: t } == post",
+        "len([x + y for x in l if x > 1 for y in l for z in l]) > len(join(split(t), \", \"))",
         "max(i, 2) > min(1, k) and starts_with(t, \"x\") and is_a(i, \"int\")",
     ] {
         same(guard);

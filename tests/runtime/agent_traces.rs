@@ -8,7 +8,7 @@ use chartc::load::Memory;
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{Chart, Failure, FailurePolicy, VariableKind};
+use chartc_core::model::{Chart, Failure, FailurePolicy, Retry, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::clock::VirtualClock;
@@ -290,7 +290,7 @@ fn play(
 fn as_the_original(chart: &mut Chart, maps: &Maps) {
     chart.calls_per_turn = None;
     for step in chart.steps.iter_mut().filter(|s| !maps.contains_key(&s.name)) {
-        step.failure = FailurePolicy { retries: 3, then: Failure::Fail };
+        step.failure = FailurePolicy { retry: Retry::times(3), then: Failure::Fail };
     }
 }
 

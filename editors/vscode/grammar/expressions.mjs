@@ -3,6 +3,9 @@
 import { any, braces, brackets, caps, func, include, isReserved, match, name, property, quoted, scoped, type } from './notation.mjs';
 import { observables, types } from './words.mjs';
 
+// A placeholder of a one-line text, from behind its brace, in which texts have plain quotes: a quote begins one where an operand can stand.
+const plainHole = String.raw`(?<hole>(?:[^"\\{}]|(?:[(\[,:=<>+\-*/%?{]|(?<!\w)(?:then|else|and|or|not|in|div|if))\s*"(?:[^"\\]|\\.)*"|\{\g<hole>)*\})`;
+
 export const expressions = {
   comments: {
     patterns: [
@@ -34,7 +37,7 @@ export const expressions = {
     name: 'string.quoted.double.chart',
     begin: '"', beginCaptures: { 0: scoped('punctuation.definition.string.begin') },
     end: '(")|$', endCaptures: caps('punctuation.definition.string.end'),
-    patterns: include('escapes', 'doubled', 'line-hole'),
+    patterns: include('escapes', 'doubled', 'plain-hole', 'line-hole'),
   },
   escapes: {
     patterns: [
@@ -62,6 +65,12 @@ export const expressions = {
       brackets('brackets', '\\[', '\\]', ['block-string-inner', 'block-brackets', 'expression'], '(?=""")|$'),
       brackets('map', '\\{', '\\}', ['block-string-inner', 'block-brackets', 'expression'], '(?=""")|$'),
     ],
+  },
+  'plain-hole': {
+    name: 'meta.interpolation.chart', contentName: 'meta.embedded.expression.chart',
+    begin: `\\{(?=${plainHole})`, beginCaptures: { 0: scoped('punctuation.section.embedded.begin') },
+    end: '(\\})|$', endCaptures: caps('punctuation.section.embedded.end'),
+    patterns: [...include('line-format', 'line-string', 'record', 'map', 'parens', 'list', 'expression')],
   },
   'line-hole': {
     name: 'meta.interpolation.chart', contentName: 'meta.embedded.expression.chart',
@@ -104,7 +113,7 @@ export const expressions = {
     patterns: [
       { name: 'constant.numeric.duration.chart', match: '(?<![\\w.])\\d+(ms|s|m|h|d)(?!\\w)', captures: caps('keyword.other.unit') },
       { name: 'constant.numeric.float.chart', match: '(?<!\\w)\\d+(?:\\.\\d+(?:[eE][+-]?\\d+)?|[eE][+-]?\\d+)(?!\\w)' },
-      { name: 'constant.numeric.integer.chart', match: '(?<!\\w)\\d+(?!\\w)' },
+      { name: 'constant.numeric.integer.chart', match: '(?<!\\w)(?:\\d{1,3}(?:_\\d{3})+|\\d+)(?!\\w)' },
     ],
   },
   constants: { name: 'constant.language.chart', match: '(?<![\\w.])(?:true|false|none)(?!\\w)' },

@@ -201,6 +201,7 @@
   "doubt"
   "cut"
   "limit"
+  "exact"
   "always"
   "events"
   "entry"
@@ -237,6 +238,8 @@
   "denied"
   "called"
   "asked"
+  "asking"
+  "until"
   "contains"
   "of"
 ] @keyword

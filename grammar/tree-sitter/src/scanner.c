@@ -1,7 +1,8 @@
 // Texts with placeholders, and two questions that need more than one token of lookahead.
 //
-// A placeholder's text may hold texts, whose quotes are escaped once more for each line text around them: `"{f(\"x\")}"`. The
-// stack says which texts and placeholders are open; the number of line texts in it says how quotes are written.
+// A placeholder's text may hold texts. Their quotes are plain, `"{f("x")}"`, or escaped once more for each line text around them,
+// `"{f(\"x\")}"`. The stack says which texts and placeholders are open; the number of line texts in it, from the last with plain
+// quotes on, says how quotes are written.
 
 #include "tree_sitter/alloc.h"
 #include "tree_sitter/parser.h"
@@ -27,20 +28,23 @@ enum Token {
   ERROR_SENTINEL,
 };
 
-enum Kind { LINE, BLOCK, PLAIN_LINE, PLAIN_BLOCK, HOLE };
+// An inner line is a line text in a placeholder of another, with plain quotes.
+enum Kind { LINE, BLOCK, PLAIN_LINE, PLAIN_BLOCK, HOLE, INNER_LINE };
 
 #define MAX_OPEN 64
 // Deeper texts would need more than 127 backslashes before a quote.
 #define MAX_LEVEL 7
 // How far a placeholder's closing brace is looked for.
-#define MAX_HOLE 2000
+#define MAX_HOLE 4000
+// How many texts and braces with plain quotes may be open in a placeholder.
+#define MAX_INNER 16
 
 typedef struct {
   uint8_t open;
   uint8_t kinds[MAX_OPEN];
 } Scanner;
 
-static bool is_line(uint8_t kind) { return kind == LINE || kind == PLAIN_LINE; }
+static bool is_line(uint8_t kind) { return kind == LINE || kind == PLAIN_LINE || kind == INNER_LINE; }
 static bool is_plain(uint8_t kind) { return kind == PLAIN_LINE || kind == PLAIN_BLOCK; }
 
 static bool is_blank(int32_t c) { return c == ' ' || c == '\t' || c == '\r' || c == 0xFEFF; }
@@ -56,7 +60,10 @@ static void skip(TSLexer *lexer) { lexer->advance(lexer, true); }
 // How many of the first `count` open texts are line texts.
 static unsigned level_of(const Scanner *scanner, unsigned count) {
   unsigned level = 0;
-  for (unsigned i = 0; i < count; i++) level += is_line(scanner->kinds[i]);
+  for (unsigned i = 0; i < count; i++) {
+    if (scanner->kinds[i] == INNER_LINE) level = 0;
+    level += is_line(scanner->kinds[i]);
+  }
   return level;
 }
 
@@ -89,23 +96,78 @@ static bool quote(TSLexer *lexer, unsigned level) {
   return true;
 }
 
-// Whether a placeholder that was just opened is closed on its line, before its text ends.
+// Whether an operand may follow the word that is ahead. Reads the word.
+static bool operand_word(TSLexer *lexer) {
+  static const char *const words[] = {"then", "else", "and", "or", "not", "in", "div", "if"};
+  char word[6] = {0};
+  unsigned length = 0;
+  while (is_word(lexer->lookahead)) {
+    if (length < 5) word[length] = (char)lexer->lookahead;
+    length++;
+    advance(lexer);
+  }
+  for (unsigned i = 0; length <= 5 && i < sizeof words / sizeof *words; i++) {
+    if (strcmp(word, words[i]) == 0) return true;
+  }
+  return false;
+}
+
+// Whether a placeholder that was just opened is closed on its line, before its text ends. A plain quote in it begins a text only where
+// an operand can stand.
 static bool hole_closes(TSLexer *lexer, bool in_line, unsigned level) {
   unsigned inner = in_line ? level + 1 : level;
   unsigned unit = 1u << inner;
   unsigned depth = 1;
   unsigned quotes = 0;
   bool in_text = false;
+  // Which of the open texts and braces are texts with plain quotes.
+  bool texts[MAX_INNER + 1] = {false};
+  bool operand = true;
+  // Whether nothing precedes, and whether all that precedes is one text: no placeholder.
+  bool first = true;
+  bool only = false;
   for (unsigned read = 0; read < MAX_HOLE; read++) {
     int32_t c = lexer->lookahead;
     if (c == '\n' || (c == 0 && lexer->eof(lexer))) return false;
+    if (depth > MAX_INNER) return false;
+    if (texts[depth]) {
+      advance(lexer);
+      if (c == '\\' && lexer->lookahead != '\n') advance(lexer);
+      if (c == '"') {
+        texts[depth--] = false;
+        operand = false;
+      }
+      if (c == '{' && lexer->lookahead == '{') {
+        advance(lexer);
+      } else if (c == '{') {
+        depth++;
+        operand = true;
+      }
+      continue;
+    }
+    if (only && !is_blank(c)) {
+      if (c == '}' || c == ':' || c == '"') return false;
+      only = false;
+    }
     if (c == '\\' || c == '"') {
       unsigned run = backslashes(lexer, MAX_HOLE);
       read += run;
       if (lexer->lookahead != '"') {
         quotes = 0;
+        operand = false;
+        first = false;
         continue;
       }
+      if (run == 0 && inner > 0 && !in_text) {
+        if (!operand || depth >= MAX_INNER) return false;
+        texts[++depth] = true;
+        only = first;
+        first = false;
+        advance(lexer);
+        continue;
+      }
+      first = false;
+      operand = false;
       // A quote of a text around this one.
       if (run < unit - 1) return false;
       unsigned escapes = (run - (unit - 1)) / unit;
@@ -116,6 +178,12 @@ static bool hole_closes(TSLexer *lexer, bool in_line, unsigned level) {
       quotes = 0;
       if (!in_text && c == '{') depth++;
       if (!in_text && c == '}' && --depth == 0) return true;
+      if (!is_blank(c)) first = false;
+      if (is_lower(c) || is_upper(c)) {
+        operand = operand_word(lexer);
+        continue;
+      }
+      if (!is_blank(c)) operand = c < 128 && strchr("([,:=<>+-*/%?{", (int)c) != NULL;
     }
     advance(lexer);
   }
@@ -216,8 +284,13 @@ static bool scan_block(Scanner *scanner, TSLexer *lexer, bool plain, unsigned le
   }
 }
 
-static bool scan_start(Scanner *scanner, TSLexer *lexer, bool plain) {
+static bool scan_start(Scanner *scanner, TSLexer *lexer, bool plain, bool inner) {
   unsigned level = level_of(scanner, scanner->open);
+  if (inner && level > 0 && lexer->lookahead == '"') {
+    advance(lexer);
+    lexer->mark_end(lexer);
+    return push(scanner, INNER_LINE) && found(lexer, LINE_START);
+  }
   if (level > MAX_LEVEL || !quote(lexer, level)) return false;
   lexer->mark_end(lexer);
   bool block = quote(lexer, level) && quote(lexer, level);
@@ -305,7 +378,7 @@ static bool scan(Scanner *scanner, TSLexer *lexer, const bool *valid) {
 
   lexer->mark_end(lexer);
   if (top != HOLE && (error || valid[STRING_END])) {
-    unsigned level = level_of(scanner, scanner->open - 1u);
+    unsigned level = top == INNER_LINE ? 0 : level_of(scanner, scanner->open - 1u);
     return is_line(top) ? scan_line(scanner, lexer, is_plain(top), level) : scan_block(scanner, lexer, is_plain(top), level);
   }
   if (valid[FORMAT] && !error && in_hole && lexer->lookahead != '}') {
@@ -336,7 +409,7 @@ static bool scan(Scanner *scanner, TSLexer *lexer, const bool *valid) {
   bool plain = (valid[PLAIN_LINE_START] || valid[PLAIN_BLOCK_START]) && !error;
   if (lexer->lookahead == '"' || (lexer->lookahead == '\\' && in_hole)) {
     if (!plain && !error && !valid[LINE_START]) return false;
-    if (scan_start(scanner, lexer, plain)) return true;
+    if (scan_start(scanner, lexer, plain, in_hole && !error && valid[LINE_START])) return true;
     return error && in_hole && unclosed(scanner, lexer);
   }
   if (error) return false;

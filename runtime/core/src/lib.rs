@@ -15,6 +15,7 @@ mod calls;
 mod duration;
 #[cfg(feature = "alloc")]
 pub mod expr;
+mod failure;
 #[cfg(feature = "alloc")]
 pub mod family;
 mod form;
@@ -24,7 +25,6 @@ pub mod generated;
 pub mod host;
 #[cfg(feature = "alloc")]
 pub mod interpreter;
-mod lost;
 pub mod machine;
 #[cfg(feature = "alloc")]
 pub mod model;

@@ -80,6 +80,8 @@ pub enum Outcome<P> {
     /// The call failed. It is retried; then `error` transitions are taken or the failure policy applies. If a tool that an `ask` called
     /// failed, the state stays; if an `llm` called it, the model learns of the failure.
     Failed(P),
+    /// The call failed in a way after which the step makes no further attempt. Otherwise as [`Self::Failed`].
+    Final(P),
     /// Whether the call took effect is unknown: no usable answer arrived. Another attempt might repeat the effect, so none is made: `doubt`
     /// transitions are taken, or the step has failed for this reason.
     Doubt(P),

@@ -35,11 +35,11 @@ use crate::form::ActionForm;
 use crate::machine::{Element, LimitKind};
 use crate::model::{
     Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
-    ComputedLimit, Each, Event, Expr, ExprKind, Failure, FailurePolicy, Field, Forward, Function,
-    FunctionKind, Insert, Limits, Local, Lost, Method, Observable, Otherwise, Permission, Position,
-    Predicate, Receiver, Renamed, Run, Scope, Since, State, StateKind, Status, Step, StepKind,
-    StepTools, StreakOf, Target, Template, TemplatePart, Tool, ToolSet, Transition, TransitionKind,
-    Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
+    ComputedLimit, Each, Event, Expr, ExprKind, Failure, FailureKinds, FailurePolicy, Field,
+    Forward, Function, FunctionKind, Insert, Limits, Local, Lost, Method, Observable, Otherwise,
+    Permission, Position, Predicate, Receiver, Renamed, Retry, Run, Scope, Since, State, StateKind,
+    Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart, Tool, ToolSet,
+    Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
 };
 use crate::semantics::MICROSTEPS;
 use crate::structure::{self, EntrySet, Shape, Tree};
@@ -419,13 +419,15 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
         StepKind::Human(_) => StepRowKind::Human,
         StepKind::Run(run) => StepRowKind::Run { on_entry: run.on_entry, forward: run.forward },
     };
-    let FailurePolicy { retries, then } = step.failure;
+    let FailurePolicy { retry, then } = step.failure;
     StepRow {
         name: step.name.as_str().into(),
         state: step.state,
         kind,
         guard: step.guard.is_some(),
-        retries,
+        retries: retry.times,
+        retries_on: retry.on,
+        wait: retry.wait,
         failure: failure_row(then),
         ends_turn: step.ends_turn.is_some(),
         client: step
@@ -437,6 +439,7 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
         tool_calls: step.tools.map_or(0, |tools| tools.calls),
         retries_doubt: chart.retries_doubt(step),
         accepts_cut: step.accepts_cut,
+        is_exact: step.is_exact,
         each: step.each.as_ref().map(|each| {
             pools.fans += 1;
             EachRow {
@@ -851,7 +854,6 @@ records! {
     Choice { name text transition kind };
     Each { local list returns at_a_time most enough lost };
     StepTools { set calls };
-    FailurePolicy { retries then };
     Template { parts };
     Expr { kind ty };
     Local { id } without name;
@@ -870,12 +872,12 @@ impl Feed for Tool {
     }
 }
 
-/// A step without `each`, `doubt retry` and `cut ok` has the form from before these existed.
+/// A step without `each`, `doubt retry`, `cut ok` and `exact` has the form from before these existed.
 impl Feed for Step {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, state, kind, guard, client, prompt, failure, .. } = self;
         let Self { returns, into, ends_turn, outcomes, tools, each, retries_doubt, .. } = self;
-        let Self { accepts_cut, doc: _, .. } = self;
+        let Self { accepts_cut, is_exact, doc: _, .. } = self;
         name.feed(to);
         state.feed(to);
         kind.feed(to);
@@ -896,6 +898,32 @@ impl Feed for Step {
         }
         if *accepts_cut {
             to.number(2);
+        }
+        if *is_exact {
+            to.number(3);
+        }
+    }
+}
+
+/// A policy that retries after any failure, with the waits of the host, has the form from before others existed.
+impl Feed for FailurePolicy {
+    fn feed(&self, to: &mut Fnv) {
+        let Self { retry, then } = self;
+        retry.feed(to);
+        then.feed(to);
+    }
+}
+
+impl Feed for Retry {
+    fn feed(&self, to: &mut Fnv) {
+        let Self { times, on, wait } = self;
+        times.feed(to);
+        if *on != FailureKinds::ALL {
+            to.number(u64::from(on.0));
+        }
+        if let Some([first, most]) = wait {
+            to.number(*first);
+            to.number(*most);
         }
     }
 }
@@ -1021,7 +1049,7 @@ variants! {
     Builtin {
         0 Len; 1 Min; 2 Max; 3 Abs; 4 Round; 5 Sum; 6 Any; 7 All; 8 Sorted; 9 Lower; 10 Upper; 11 Concat; 12 StartsWith; 13 Str;
         14 Float; 15 Int; 16 Bool; 17 Set; 18 Get; 19 IsA; 20 Fail; 21 JsValue; 22 JsAdd; 23 JsNumber; 24 JsText; 25 JsTruth;
-        26 JsSame; 27 JsRemainder; 28 JsGet; 29 JsSet; 30 JsJson; 31 JsList; 32 JsDuration;
+        26 JsSame; 27 JsRemainder; 28 JsGet; 29 JsSet; 30 JsJson; 31 JsList; 32 JsDuration; 33 Join; 34 Split; 35 Replace; 36 Flatten;
     }
     Action {
         0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id to | element}; 4 Cancel(id); 5 Log(t); 8 Result(s a); 6 If(c a b);

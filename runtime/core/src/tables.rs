@@ -16,9 +16,9 @@
 //! state_pool   [1]                                 (the span is the initial state of `C`)
 //! ```
 
+pub use crate::failure::{FailureKind, FailureKinds, Lost};
 pub use crate::form::ActionForm;
 pub use crate::forward::Forward;
-pub use crate::lost::Lost;
 
 use crate::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
 use crate::machine::LimitKind;
@@ -451,6 +451,10 @@ pub struct StepRow {
     pub guard: bool,
     /// The number of attempts after the first.
     pub retries: u32,
+    /// The kinds of failures after which another attempt is made.
+    pub retries_on: FailureKinds,
+    /// The first and the longest wait before another attempt, in milliseconds; `None` for those of the host.
+    pub wait: Option<[u64; 2]>,
     /// The treatment of a failure after the last attempt.
     pub failure: FailureRow,
     /// Whether it has an `ends turn` condition.
@@ -467,6 +471,8 @@ pub struct StepRow {
     pub retries_doubt: bool,
     /// Whether a text that was cut off at the maximum length counts as an answer.
     pub accepts_cut: bool,
+    /// Whether only the name of an option or JSON that fits the schema counts as an answer.
+    pub is_exact: bool,
 }
 
 impl StepRow {
@@ -477,6 +483,8 @@ impl StepRow {
         kind: StepRowKind::Code,
         guard: false,
         retries: 0,
+        retries_on: FailureKinds::ALL,
+        wait: None,
         failure: FailureRow::Fail,
         ends_turn: false,
         client: Text::Static(""),
@@ -485,6 +493,7 @@ impl StepRow {
         each: None,
         retries_doubt: false,
         accepts_cut: false,
+        is_exact: false,
     };
 }
 

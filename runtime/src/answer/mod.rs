@@ -26,7 +26,7 @@ mod option;
 mod words;
 
 pub use fit::{cut_text, value};
-pub use option::{calls, option};
+pub use option::{calls, exact_option, option};
 
 use chartc_core::expr::Value;
 use claim::taken_back;

@@ -10,6 +10,8 @@
 //! 3. JSON within the text names an option, and nothing around it names another or takes the answer back (`in_json`, `unopposed`);
 //! 4. the prose is a description, a call, or a sentence that does nothing but choose (`in_words`).
 //!
+//! [`exact_option`] takes only the first of them, without any repair, and in the form that the question asks for.
+//!
 //! Each reading checks that nothing contradicts it. If something does, the answer is ambiguous, and no later reading is tried. Then
 //! `complete` puts the arguments into declared order and fits their types. A missing argument is an error, unless its type is optional.
 //!
@@ -72,6 +74,72 @@ pub fn option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Un
         return Ok(reading);
     }
     in_words(&answer::flat(text), options, said.repairs)
+}
+
+/// Reads `text` as one of `options` only if it is the bare name of an option, or JSON of the form that the schema of the question has:
+/// `{"choice": "close"}`, `{"choice": {"name": "finish", "arguments": {…}}}`, or `{"tool": "web.read", "arguments": {…}}`. The arguments
+/// may stand beside `choice`.
+///
+/// # Errors
+/// The text is anything else, or an argument is missing, unknown or of another type.
+pub fn exact_option(text: &str, options: &[Alternative]) -> Result<Reading<Chosen>, Unusable> {
+    let text = bounded(text)?.trim();
+    let named = |name: &str| options.iter().position(|o| o.offer.name == name);
+    if let Some(index) = named(text) {
+        return complete(index, Given::Nothing, options, Rung::Whole, Vec::new());
+    }
+    let no_form = || {
+        Unusable::none(
+            "the answer is neither the name of an option alone nor JSON that fits the schema",
+        )
+    };
+    let read = json::read(text, 0)
+        .filter(|read| read.end == text.len() && !read.is_cut && read.repairs.is_empty());
+    let Some(Value::Map(map)) = read.map(|read| read.value) else { return Err(no_form()) };
+    let mut chosen = Choice::default();
+    chosen.add(&map).ok_or_else(no_form)?;
+    let index = chosen.name.and_then(named).ok_or_else(no_form)?;
+    let given = chosen.arguments.cloned().unwrap_or_default();
+    let declared = &options[index].offer.arguments;
+    if let Some((key, _)) =
+        given.iter().find(|(key, _)| declared.iter().all(|(name, _)| name != key))
+    {
+        let name = &options[index].offer.name;
+        return Err(Unusable::none(format!("`{name}` has no argument `{key}`")));
+    }
+    let reading = complete(index, Given::Beside(given), options, Rung::Whole, Vec::new())?;
+    match reading.repairs.first() {
+        Some(repair) => {
+            Err(Unusable::none(format!("the answer does not fit the schema: {repair}")))
+        }
+        None => Ok(reading),
+    }
+}
+
+/// The parts of a choice in exact JSON.
+#[derive(Default)]
+struct Choice<'v> {
+    name: Option<&'v str>,
+    arguments: Option<&'v Map>,
+}
+
+impl<'v> Choice<'v> {
+    /// Adds the keys of an object. `None` if one of them is unknown, has another type, or is there twice.
+    fn add(&mut self, map: &'v Map) -> Option<()> {
+        for (key, value) in map.iter() {
+            match (key, value) {
+                ("choice" | "tool" | "name", Value::Text(name)) if self.name.is_none() => {
+                    self.name = Some(name);
+                }
+                ("choice", Value::Map(inner)) if self.name.is_none() => self.add(inner)?,
+                ("arguments", Value::Map(arguments)) if self.arguments.is_none() => {
+                    self.arguments = Some(arguments);
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
 }
 
 /// The option that JSON within the text chooses; `None` if there is no JSON.

@@ -26,7 +26,7 @@
 mod person;
 pub mod script;
 
-pub use crate::call::{OracleError, OracleErrorKind};
+pub use crate::call::{FailureKind, OracleError};
 pub use person::{NotOpen, find_open, shortened};
 pub use script::Script;
 
@@ -71,6 +71,9 @@ pub struct Question {
     pub forbidden: Vec<Alternative>,
     /// The JSON Schema of the answer to an `llm` or `human` step. Empty for an action, or for any text of a person.
     pub schema: String,
+    /// Whether only the name of an option or JSON that fits the schema counts as an answer to an `ask`.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub is_exact: bool,
     /// The number of the attempt, from 1.
     pub attempt: u32,
 }

@@ -1,6 +1,6 @@
 //! Builds the questions of started steps, and submits them.
 
-use super::calls::{self, Call, Exclusive, MOST_RETRY_AFTER, NextAttempt, Work, failure};
+use super::calls::{self, Call, Exclusive, MOST_RETRY_AFTER, NextAttempt, Work};
 use super::ledger::Admission;
 use super::{At, Session, place_of};
 use crate::driver::{CallId, CallName};
@@ -12,7 +12,7 @@ use chartc_core::arena::StepId;
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::machine::{Element, Input, Instant, Outcome, StepKey};
-use chartc_core::tables::StepRowKind;
+use chartc_core::tables::{FailureKind, StepRowKind};
 use std::sync::Arc;
 
 /// The steps and elements that lead to an element of a list; empty if there is none.
@@ -79,8 +79,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             Err(why) => {
                 let step = self.step_name(&member, key);
                 self.failed_call(now, &at, step, ("prompt", why.clone()), (None, false))?;
-                let input = Input::Answer(key, failure(why, false));
-                self.extra.ready.push_back((at, input));
+                let failed = self.failure(&at, FailureKind::Other, why, false);
+                self.extra.ready.push_back((at, Input::Answer(key, failed)));
             }
         }
         Ok(())
@@ -198,7 +198,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// The time of the next attempt after a failed one; `None` if it is made at once.
-    fn next_attempt_at(&self, (member, key): &At, now: Instant) -> Option<Instant> {
+    fn next_attempt_at(&self, at: &At, now: Instant) -> Option<Instant> {
+        let (member, key) = at;
         let last = self.extra.failures.get(&place_of(member, *key))?;
         if last.event != key.event || key.attempt <= 1 || last.is_final {
             return None;
@@ -208,8 +209,15 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let element = key.element.map(Element::index);
         let mark =
             own.iter().chain(&element).fold(0, |mark: u64, part| (mark << 16) ^ u64::from(*part));
-        let wait = self.common.backoff.wait(last.count, last.retry_after, mark);
+        let wait = self.backoff(at).wait(last.count, last.retry_after, mark);
         Some(now.saturating_add(wait)).filter(|at| *at > now)
+    }
+
+    /// The waits between the attempts of a step: its own, or those of the host.
+    fn backoff(&self, at: &At) -> calls::Backoff {
+        let of_host = self.common.backoff;
+        let own = self.step_row(at).and_then(|row| row.wait);
+        own.map_or(of_host, |[first, most]| calls::Backoff { first, most, ..of_host })
     }
 
     /// Refuses an attempt before which the provider asks for a longer pause than a run waits: the step fails. Returns whether it does.
@@ -298,7 +306,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             let why = "its arguments cannot be computed".to_owned();
             self.failed_call(now, &at, step, ("arguments", why.clone()), (None, false))?;
             let key = at.1;
-            self.extra.ready.push_back((at, Input::Answer(key, failure(why, false))));
+            let failed = self.failure(&at, FailureKind::Other, why, false);
+            self.extra.ready.push_back((at, Input::Answer(key, failed)));
             return Ok(());
         };
         if self.refuse_long_wait(now, &at, &step)? {
@@ -460,7 +469,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                 if !doubt {
                     self.keep_tool_failure(&at, &error);
                 }
-                drop(self.apply_to(at.0, Input::Answer(key, failure(error.to_string(), doubt)))?);
+                let failed = self.failure(&at, error.kind(), error.to_string(), doubt);
+                drop(self.apply_to(at.0, Input::Answer(key, failed))?);
                 Ok(())
             }
         }

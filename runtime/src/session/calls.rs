@@ -27,7 +27,7 @@ use crate::clock::Clock;
 use crate::driver::{CallId, Driver};
 use crate::error::RunError;
 use crate::executor::{self, Understood};
-use crate::oracle::{Answer, Asking, Kind, OracleError, OracleErrorKind, Question};
+use crate::oracle::{Answer, Asking, FailureKind, Kind, OracleError, Question};
 use crate::tools::Calling;
 use crate::trace::{self, What};
 use chartc_core::arena::StepId;
@@ -346,7 +346,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         if error.is_fatal() {
             return Err(RunError::Oracle { step: question.step.to_string(), error });
         }
-        let failed = Input::Answer(key, failure(error.to_string(), doubt));
+        let failed = self.failure(&at, error.kind(), error.to_string(), doubt);
+        let failed = Input::Answer(key, failed);
         self.extra.ready.push_back((at, failed));
         Ok(())
     }
@@ -384,10 +385,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
     }
 
     /// Whether the step accepts an answer that was cut off (`cut ok`).
-    fn accepts_cut(&self, (member, key): &At) -> bool {
-        let machine = self.family.member(member);
-        let step = machine.and_then(|machine| machine.tables().steps.get(key.step.index()));
-        step.is_some_and(|step| step.accepts_cut)
+    fn accepts_cut(&self, at: &At) -> bool {
+        self.step_row(at).is_some_and(|step| step.accepts_cut)
     }
 
     /// Records an answer that the machine has found unfit. The machine itself has already gone on.
@@ -465,12 +464,6 @@ fn action(question: &Question, outcome: &Outcome<Vec<Value>>) -> Option<Map> {
     }
     let Some(Value::Map(answer)) = values.first() else { return Some(Map::new()) };
     Some(answer.clone())
-}
-
-/// The outcome of a call that brought no answer.
-pub(super) fn failure(why: String, doubt: bool) -> Outcome<Vec<Value>> {
-    let why = vec![Value::Text(why)];
-    if doubt { Outcome::Doubt(why) } else { Outcome::Failed(why) }
 }
 
 // Retries: the waiting time after a failed call, the client of the next attempt, and the timeout of a call.
@@ -594,8 +587,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         // The time that the failed provider asks for does not concern another client.
         let retry_after = error.retry_after().filter(|_| !other);
-        let is_final = other || error.kind() == OracleErrorKind::Denied;
-        let is_hopeless = is_last && error.kind() == OracleErrorKind::Rejected;
+        let is_final = other || error.kind() == FailureKind::Denied;
+        let is_hopeless = is_last && error.kind() == FailureKind::Rejected;
         let event = key.event;
         let failure = Failure { event, count, retry_after, is_final, client, is_hopeless, nobody };
         self.extra.failures.insert(place, failure);
@@ -777,6 +770,28 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         of_step || tools.any(|row| tool.is_some_and(|tool| row.name == tool) && row.idempotent)
     }
 
+    /// The outcome of a call that brought no answer.
+    pub(crate) fn failure(
+        &self,
+        at: &At,
+        kind: FailureKind,
+        why: String,
+        doubt: bool,
+    ) -> Outcome<Vec<Value>> {
+        let why = vec![Value::Text(why)];
+        if doubt {
+            Outcome::Doubt(why)
+        } else if self.step_row(at).is_none_or(|step| step.retries_on.contains(kind)) {
+            Outcome::Failed(why)
+        } else {
+            Outcome::Final(why)
+        }
+    }
+
+    pub(super) fn step_row(&self, (member, key): &At) -> Option<&StepRow> {
+        self.family.member(member)?.tables().steps.get(key.step.index())
+    }
+
     /// Whether a failed call may have taken effect and must not be made again. `tool` is the tool that was called; `None` means a model,
     /// whose question is asked again as long as its step has attempts left.
     pub(super) fn is_in_doubt(&self, at: &At, tool: Option<&str>, error: &OracleError) -> bool {
@@ -784,9 +799,9 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             return traced.doubt;
         }
         let has_attempts = || {
-            let machine = self.family.member(&at.0);
-            let step = machine.and_then(|machine| machine.tables().steps.get(at.1.step.index()));
-            step.is_some_and(|step| at.1.attempt <= step.retries)
+            self.step_row(at).is_some_and(|step| {
+                at.1.attempt <= step.retries && step.retries_on.contains(error.kind())
+            })
         };
         error.leaves_doubt() && !self.retries_doubt(at, tool) && (tool.is_some() || !has_attempts())
     }

@@ -481,6 +481,8 @@ pub enum Answer {
     Unusable,
     /// The step or tool has failed.
     Failed,
+    /// The step has failed in a way after which it makes no further attempt.
+    Final,
     /// It is unknown whether the call took effect.
     Doubt,
 }
@@ -515,6 +517,7 @@ fn input(act: &HostAct) -> Input<Vec<Value>> {
                 Answer::Call(tool, values) => Outcome::Call(*tool, values.to_vec()),
                 Answer::Unusable => Outcome::Unusable,
                 Answer::Failed => Outcome::Failed(vec![Value::Text("failed".into())]),
+                Answer::Final => Outcome::Final(vec![Value::Text("failed".into())]),
                 Answer::Doubt => Outcome::Doubt(vec![Value::Text("in doubt".into())]),
             },
         ),

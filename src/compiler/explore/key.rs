@@ -191,7 +191,7 @@ impl<'c> Keys<'c> {
             to.number(u64::from(key.step.0));
             to.number(u64::from(key.leaf.0));
             // Further failures after the last retry make no difference.
-            let retries = self.chart.steps[key.step.index()].failure.retries;
+            let retries = self.chart.steps[key.step.index()].failure.retry.times;
             to.number(u64::from(key.attempt.min(retries.saturating_add(1))));
         };
         let mut met = Met::default();

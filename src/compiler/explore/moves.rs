@@ -28,8 +28,8 @@ use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{LimitKind, StepKey};
 use chartc_core::model::{
-    AskOn, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, Observable, StepKind, Transition,
-    Trigger, VariableKind,
+    AskOn, Chart, ChoiceKind, CompareOp, Expr, ExprKind, FailureKinds, Limits, Observable, Step,
+    StepKind, Transition, Trigger, VariableKind,
 };
 use chartc_core::store::bits;
 use std::collections::{BTreeMap, BTreeSet};
@@ -262,6 +262,7 @@ impl<'c> Moves<'c> {
         let chart = self.chart;
         let mut put = |answer| acts.push(HostAct::Answer(key, answer));
         let step = &chart.steps[key.step.index()];
+        let failed = |put: &mut dyn FnMut(Answer)| failures(step, key).into_iter().for_each(put);
         if let Some(tool) = machine.calls(key) {
             self.combinations(&[Slot::Result(tool)])
                 .iter()
@@ -285,7 +286,7 @@ impl<'c> Moves<'c> {
                 }
             }
             put(Answer::Unusable);
-            put(Answer::Failed);
+            failed(&mut put);
         } else {
             let slot = match step.kind {
                 StepKind::Call(tool, _) => Slot::Result(tool),
@@ -305,7 +306,7 @@ impl<'c> Moves<'c> {
                 put(Answer::Unusable);
             }
             if self.children.get(&key.step).is_none_or(|child| child.fails) {
-                put(Answer::Failed);
+                failed(&mut put);
             }
         }
         if self.doubted.contains(&key.step) {
@@ -576,4 +577,15 @@ fn usual(chart: &Chart, id: VarId) -> Option<Value> {
 pub(super) fn ends_run(chart: &Chart, transition: &Transition) -> bool {
     !transition.targets.is_empty()
         && transition.targets.iter().all(|target| is_end(chart, target.state))
+}
+
+/// How an attempt at a step can fail. With kinds of failures after which it is tried again, there are those after which it is not.
+fn failures(step: &Step, key: StepKey) -> Vec<Answer> {
+    let retry = step.failure.retry;
+    let is_child = matches!(step.kind, StepKind::Run(_));
+    if is_child || retry.times < key.attempt || retry.on == FailureKinds::ALL {
+        return vec![Answer::Failed];
+    }
+    let again = retry.on.has_failed_calls().then_some(Answer::Failed);
+    again.into_iter().chain([Answer::Final]).collect()
 }

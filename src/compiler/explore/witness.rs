@@ -8,7 +8,7 @@ use chartc_core::expr::{Duration, Map, Value};
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::StepKey;
-use chartc_core::model::{Chart, StepKind};
+use chartc_core::model::{Chart, FailureKind, FailureKinds, StepKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -229,6 +229,7 @@ impl Teller<'_> {
                     }
                     (Answer::Unusable, _) => format!("`{step}` gives no usable answer"),
                     (Answer::Failed, None) => format!("`{step}` fails"),
+                    (Answer::Final, _) => format!("`{step}` fails for good"),
                     (Answer::Doubt, _) => format!("`{step}` is in doubt"),
                 }
             }
@@ -277,6 +278,17 @@ impl Teller<'_> {
         json(&Value::Map(row))
     }
 
+    /// Adds a kind of failure after which the step makes another attempt, or none, if its `retry` names kinds.
+    fn put_kind(&self, key: StepKey, retries: bool, put: &mut dyn FnMut(&str, Value)) {
+        let on = self.chart.steps[key.step.index()].failure.retry.on;
+        let mut kinds = FailureKind::ALL.into_iter().filter(|kind| kind.is_of_failed_call());
+        if on != FailureKinds::ALL
+            && let Some(kind) = kinds.find(|kind| on.contains(*kind) == retries)
+        {
+            put("kind", Value::Text(kind.word().to_owned()));
+        }
+    }
+
     /// Adds an answer to the row of an action.
     fn put_answer(&self, key: StepKey, answer: &Answer, put: &mut dyn FnMut(&str, Value)) {
         let chart = self.chart;
@@ -310,7 +322,14 @@ impl Teller<'_> {
                 }
             }
             Answer::Unusable => put("unusable", Value::Bool(true)),
-            Answer::Failed => put("fail", text("failed")),
+            Answer::Failed => {
+                put("fail", text("failed"));
+                self.put_kind(key, true, put);
+            }
+            Answer::Final => {
+                put("fail", text("failed"));
+                self.put_kind(key, false, put);
+            }
             Answer::Doubt => put("doubt", Value::Bool(true)),
         }
     }

@@ -423,7 +423,7 @@ fn find_unbounded_fan_out(context: &Context<'_>, diagnostics: &mut Vec<Diagnosti
         if lists.is_bounded(&each.list) {
             continue;
         }
-        let times = u64::from(each.most) * (u64::from(step.failure.retries) + 1);
+        let times = u64::from(each.most) * (u64::from(step.failure.retry.times) + 1);
         let step = words::step(chart, id);
         let message = format!("{step} may {does} {times} times: nothing bounds its list");
         diagnostics.push(
@@ -620,7 +620,11 @@ fn find_unhandled_doubt(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>
                 && row.kind == TransitionKind::Targetless
         });
         let is_made = !facts.scopes.step(id).within.is_empty();
-        if is_handled || !is_made || !chart.may_doubt(id) || !(stays || step.failure.retries > 0) {
+        if is_handled
+            || !is_made
+            || !chart.may_doubt(id)
+            || !(stays || step.failure.retry.times > 0)
+        {
             continue;
         }
         let (step, tool) = (words::step(chart, id), &chart.tools[tool.index()].name);
@@ -651,9 +655,11 @@ fn find_huge_retry(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
             StepKind::Llm | StepKind::Ask { .. } | StepKind::Call(..) => true,
             StepKind::Code(_) | StepKind::Human(_) | StepKind::Run(..) => false,
         };
-        if calls && step.failure.retries > MOST_RETRIES && !facts.scopes.steps[i].within.is_empty()
+        if calls
+            && step.failure.retry.times > MOST_RETRIES
+            && !facts.scopes.steps[i].within.is_empty()
         {
-            by_number.entry(step.failure.retries).or_default().push(StepId::at(i));
+            by_number.entry(step.failure.retry.times).or_default().push(StepId::at(i));
         }
     }
     for (retries, steps) in by_number {

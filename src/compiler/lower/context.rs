@@ -33,7 +33,7 @@ use chartc_core::arena::{
     VarId,
 };
 use chartc_core::model::{
-    Chart, Failure, FailurePolicy, Forward, Receiver, Renamed, StepKind, Transition, Type,
+    Chart, Failure, FailurePolicy, Forward, Receiver, Renamed, Retry, StepKind, Transition, Type,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -176,7 +176,7 @@ impl Cx<'_> {
             send_ids: Vec::new(),
             permissions: Vec::new(),
             calls_per_turn: Some(1),
-            defaults: FailurePolicy { retries: 0, then: Failure::Fail },
+            defaults: FailurePolicy { retry: Retry::times(0), then: Failure::Fail },
             history_kept: Some(super::HISTORY_KEPT),
             turns_in_state: None,
             checks: Vec::new(),

@@ -22,7 +22,7 @@
 use super::context::{self, Cx, Declared, NameKind, TypeItem, declare};
 use super::expr::{self, Env, optional};
 use super::tools::tool_set;
-use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, duplicate_name};
+use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, duplicate_name, unknown_name};
 use crate::syntax::diagnostic::Broken;
 use crate::syntax::source::{Ident, Span};
 use crate::syntax::{self, Entry, Param, Path, TemplatePart, TypeExpr};
@@ -31,8 +31,9 @@ use chartc_core::arena::{
 };
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
-    ActionForm, Client, Event, Expr, ExprKind, Field, Function, FunctionKind, Method, Predicate,
-    Renamed, Template, Tool, Type, TypeDef, TypeKind, Variable, VariableKind,
+    ActionForm, Client, Event, Expr, ExprKind, FailureKind, FailureKinds, Field, Function,
+    FunctionKind, Method, Predicate, Renamed, Retry, Template, Tool, Type, TypeDef, TypeKind,
+    Variable, VariableKind,
 };
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -107,6 +108,44 @@ pub const OPTIONS: [&str; 10] = [
     "output_price",
     "actions",
 ];
+
+/// Lowers `retry 3 on timeout, server wait 1s up to 30s`; reports unknown kinds.
+pub(super) fn retry(cx: &mut Cx<'_>, written: &syntax::Retry) -> Retry {
+    let mut retry = Retry::times(written.times.node);
+    if !written.on.is_empty() {
+        retry.on = FailureKinds::NONE;
+    }
+    for word in &written.on {
+        let mut known = FailureKind::ALL.into_iter().filter(|kind| kind.is_of_charts());
+        match known.clone().find(|kind| kind.word() == word.node) {
+            Some(kind) => retry.on = retry.on.with(kind),
+            None => {
+                let words: Vec<&str> = known.by_ref().map(FailureKind::word).collect();
+                let mut finding = unknown_name::unknown(
+                    "kind of failure",
+                    &word.node,
+                    word.span,
+                    Some(words.iter().copied()),
+                );
+                if finding.help.is_none() {
+                    finding = finding.help(format!("there are {}", words.join(", ")));
+                }
+                cx.report(finding);
+            }
+        }
+    }
+    if let Some((first, most)) = &written.wait {
+        let most = most.as_ref().map_or(first.node, |most| most.node);
+        if most < first.node {
+            let finding = TYPE_ERROR
+                .at(first.span, "the first wait is longer than the longest")
+                .help("write the longest behind `up to`");
+            cx.report(finding);
+        }
+        retry.wait = Some([first.node.min(most), most]);
+    }
+    retry
+}
 
 /// Declares all clients.
 pub(super) fn clients(cx: &mut Cx<'_>, items: &[Declared<'_, &syntax::Client>]) {
@@ -190,8 +229,14 @@ fn client(cx: &mut Cx<'_>, id: ClientId, node: &syntax::Client) {
                 cx.chart.clients[id.index()].options = options;
             }
             "retry" => {
-                let bound = count(cx, &option.value, "`retry`");
-                cx.chart.clients[id.index()].retry = bound.and_then(|n| u32::try_from(n).ok());
+                let retry = match &option.retry {
+                    Some(retry) => Some(self::retry(cx, retry)),
+                    None => {
+                        let bound = count(cx, &option.value, "`retry`");
+                        bound.and_then(|n| u32::try_from(n).ok()).map(Retry::times)
+                    }
+                };
+                cx.chart.clients[id.index()].retry = retry;
             }
             "input_price" | "output_price" => {
                 let price = money(cx, &option.value, &format!("`{name}`"));

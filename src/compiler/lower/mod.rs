@@ -56,7 +56,7 @@ use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{Ident, Span};
 use crate::syntax::{self, ChartItem, FailWord, Item};
 use chartc_core::arena::TransitionId;
-use chartc_core::model::{Chart, Failure, FailurePolicy};
+use chartc_core::model::{Chart, Failure, FailurePolicy, Retry};
 use context::{Cx, Declarations, Record, Sight};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -258,7 +258,8 @@ fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
                 cx.names.later.entry(&name.node).or_insert(name.span);
             }
             ChartItem::Defaults(policy) if second(cx, &mut defaults, noted.span, "`defaults`") => {
-                let retries = policy.retry.as_ref().map_or(0, |n| n.node);
+                let retry = policy.retry.as_ref().map(|retry| declare::retry(cx, retry));
+                let retry = retry.unwrap_or(Retry::times(0));
                 let then = match &policy.then {
                     Some(FailWord::Skip) => Failure::Skip,
                     Some(FailWord::Take(target)) => {
@@ -267,7 +268,7 @@ fn chart_items<'s>(cx: &mut Cx<'s>, chart: &'s syntax::Chart) {
                     }
                     Some(FailWord::Fail) | None => Failure::Fail,
                 };
-                cx.chart.defaults = FailurePolicy { retries, then };
+                cx.chart.defaults = FailurePolicy { retry, then };
             }
             ChartItem::Trace(kept) if second(cx, &mut trace, noted.span, "`trace`") => {
                 cx.chart.history_kept = *kept;

@@ -10,7 +10,8 @@ use crate::syntax::source::Span;
 use crate::syntax::{self, AskElse, CATCH_ALL, FailWord, OutcomeKind};
 use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Chart, Event, Failure, FailurePolicy, Otherwise, Receiver, StepKind, Transition, Trigger, Type,
+    Chart, Event, Failure, FailurePolicy, Otherwise, Receiver, Retry, StepKind, Transition,
+    Trigger, Type,
 };
 use std::collections::BTreeMap;
 
@@ -152,15 +153,16 @@ fn fallbacks(cx: &Cx<'_>, client: Option<ClientId>) -> u32 {
 }
 
 /// Determines the failure policy: that of the step itself, then the client's number of retries, then the chart's defaults.
-pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option<&FailWord>) {
+pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<Retry>, then: Option<&FailWord>) {
     let state = cx.chart.steps[id.index()].state;
     let defaults = cx.chart.defaults;
     let client = cx.chart.steps[id.index()].client;
     let patience = client.and_then(|client| cx.chart.clients[client.index()].retry);
-    let retries = retry.or(patience).unwrap_or(defaults.retries).max(fallbacks(cx, client));
+    let mut retry = retry.or(patience).unwrap_or(defaults.retry);
+    retry.times = retry.times.max(fallbacks(cx, client));
     // The `else` says what happens without an answer, so the policy of an `ask` has only the number of retries.
     if transitions::is_ask(&cx.chart.steps[id.index()].kind) {
-        cx.chart.steps[id.index()].failure = FailurePolicy { retries, then: Failure::Skip };
+        cx.chart.steps[id.index()].failure = FailurePolicy { retry, then: Failure::Skip };
         return;
     }
     let then = match (then, cx.default_target) {
@@ -171,7 +173,7 @@ pub(super) fn fail(cx: &mut Cx<'_>, id: StepId, retry: Option<u32>, then: Option
         (None, None) => Some(defaults.then),
     };
     let then = then.unwrap_or(Failure::Fail);
-    cx.chart.steps[id.index()].failure = FailurePolicy { retries, then };
+    cx.chart.steps[id.index()].failure = FailurePolicy { retry, then };
 }
 
 /// Lowers the `else` of an `ask`.

@@ -77,6 +77,8 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
     let is_each = begin(cx, &mut env, node.step, id);
     let kind = kind(cx, &mut env, node.step, id);
     cx.chart.steps[id.index()].kind = kind;
+    cx.chart.steps[id.index()].is_exact =
+        matches!(&node.step.kind, syntax::StepKind::Ask(ask) if ask.exact);
     client(cx, node.step, id);
     cx.chart.steps[id.index()].failure = cx.chart.defaults;
     nodes::items(cx, &node.step.items);
@@ -179,7 +181,7 @@ fn client(cx: &mut Cx<'_>, step: &syntax::Step, id: StepId) {
 /// The failure policy of a step. Its parts may be written in several lines.
 #[derive(Default)]
 struct Policy {
-    retry: Option<u32>,
+    retry: Option<chartc_core::model::Retry>,
     then: Option<FailWord>,
 }
 
@@ -201,7 +203,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
                     .help("its `else` says what happens without a usable answer");
                 cx.report(finding);
             }
-            policy.retry = written.retry.as_ref().map(|n| n.node).or(policy.retry);
+            policy.retry = written.retry.as_ref().map(|n| declare::retry(cx, n)).or(policy.retry);
             policy.then = written.then.clone().or(policy.then.take());
         }
         StepItem::Returns(_, into) => {

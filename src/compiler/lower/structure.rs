@@ -9,7 +9,7 @@ use crate::syntax::source::{Ident, Span};
 use crate::syntax::{self, ChartItem, History, Initial, StateItem};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{
-    Failure, FailurePolicy, Limits, Renamed, State, StateKind, Status, Step, StepKind, Type,
+    Failure, FailurePolicy, Limits, Renamed, Retry, State, StateKind, Status, Step, StepKind, Type,
 };
 
 /// Determines the kind of every state. Afterwards every `initial` and `default` is legal.
@@ -335,13 +335,14 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyI
         guard: None,
         client: None,
         prompt: None,
-        failure: FailurePolicy { retries: 0, then: Failure::Fail },
+        failure: FailurePolicy { retry: Retry::times(0), then: Failure::Fail },
         returns: Type::Json,
         into: None,
         tools: None,
         each: None,
         retries_doubt: false,
         accepts_cut: false,
+        is_exact: false,
         ends_turn: None,
         outcomes: Vec::new(),
     });

@@ -72,6 +72,8 @@ pub enum Move {
     Send(EventId, Vec<Expr>),
     /// This number of turns takes place.
     Turns(u32),
+    /// Turns take place until the step asks, or at most [`MOST_TURNS`].
+    Until(StepAddress),
     /// The host sets the input with this name.
     Set(String, Expr),
     /// This duration passes.
@@ -97,6 +99,15 @@ pub struct StepAddress {
     pub step: String,
     /// The index of the element, from 0, of a step with `each`.
     pub element: Option<u32>,
+}
+
+impl StepAddress {
+    /// The name as tests write it, such as `child/s[1]`.
+    pub fn name(&self) -> String {
+        let slash = if self.child.is_empty() { "" } else { "/" };
+        let element = self.element.map_or(String::new(), |nth| format!("[{nth}]"));
+        format!("{}{slash}{}{element}", self.child, self.step)
+    }
 }
 
 /// An answer to a step.
@@ -132,6 +143,9 @@ pub enum Reason {
 pub const REASONS: [&str; 7] =
     ["timeout", "rate_limited", "server", "connection", "refusal", "empty", "endless"];
 
+/// The number of turns after which `until asked s` gives up.
+pub const MOST_TURNS: u32 = 1_000;
+
 /// A claim about the run.
 #[derive(Debug, Clone)]
 pub enum Expected {
@@ -149,6 +163,8 @@ pub enum Expected {
     Called(String, Option<Vec<Expr>>),
     /// The step with this name has asked its question.
     Asked(String),
+    /// The step waits for its answer now.
+    Asking(StepAddress),
     /// The last prompt of the step with this name contains the text.
     Prompt(String, String),
     /// The value of the expression contains the text.
@@ -317,6 +333,7 @@ fn item<'s>(cx: &mut Cx<'s>, env: &mut Env, item: &'s TestItem, span: Span) -> O
             Some(Move::Send(event, arguments))
         }
         TestItem::Turn(count) => Some(Move::Turns(count.as_ref().map_or(1, |n| n.node))),
+        TestItem::Until(name) => Some(Move::Until(asked(cx, name, None)?.0)),
         TestItem::Set(name, value) => {
             let is_input = |kind: &VariableKind| matches!(kind, VariableKind::Input);
             let id = variable(cx, "input", name, is_input)?;
@@ -616,7 +633,12 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, path: &Path, written: &[syntax::Expr])
 // Lowers the expectations of a test.
 
 /// Lowers an expectation; `None` if a name is unknown, which is reported.
-fn expected(cx: &mut Cx<'_>, env: &mut Env, written: &Assertion, span: Span) -> Option<Expected> {
+fn expected<'s>(
+    cx: &mut Cx<'s>,
+    env: &mut Env,
+    written: &'s Assertion,
+    span: Span,
+) -> Option<Expected> {
     Some(match written {
         Assertion::Holds(condition) => Expected::Holds(expr::condition(cx, env, condition)),
         Assertion::At(states) => {
@@ -635,6 +657,7 @@ fn expected(cx: &mut Cx<'_>, env: &mut Env, written: &Assertion, span: Span) -> 
         },
         Assertion::Called(path, arguments) => called(cx, env, path, arguments.as_deref(), span)?,
         Assertion::Asked(step) => Expected::Asked(asking(cx, step).map(|_| step.node.clone())?),
+        Assertion::Asking(step) => Expected::Asking(self::asked(cx, step, None)?.0),
         Assertion::Prompt(step, text) => {
             asking(cx, step)?;
             Expected::Prompt(step.node.clone(), text.node.clone())

@@ -47,6 +47,8 @@ pub enum ExprKind {
     Bool(bool),
     /// Digits.
     Int(i64),
+    /// Digits in groups of three, `50_000`. They are printed in the same way.
+    GroupedInt(i64),
     /// Digits with a point or an exponent.
     Float(f64),
     /// A string, which may interpolate.
@@ -90,6 +92,8 @@ pub enum ExprKind {
         /// The condition that elements must meet.
         filter: Option<Box<Expr>>,
     },
+    /// `[item for x in xs for y in ys]`: a comprehension whose item is a comprehension, and whose lists are joined.
+    Flattened(Box<Expr>),
 }
 
 /// One `key: value` of a map literal.
@@ -180,4 +184,116 @@ pub enum Action {
     Cancel(Ident),
     /// `log "text"`.
     Log(Template),
+}
+
+/// The longest placeholder with plain quotes, in bytes. A `{` that opens none may be followed by a long line.
+const LONGEST_PLACEHOLDER: usize = 4_000;
+
+/// The deepest nesting of texts and placeholders inside of a placeholder.
+const DEEPEST_PLACEHOLDER: usize = 16;
+
+/// The end of the placeholder of a one-line text that opens at `at`, if texts inside of it have plain quotes, as in `{x ?? "none"}`.
+/// `None` if there are no such quotes, or if no placeholder opens here. Adds the offsets of the quotes to `inner`.
+///
+/// A quote begins a text inside the placeholder only where an operand can stand: after a sign, an opening bracket or a word such as `else`.
+/// Anywhere else it ends the text around it, so that a stray `{` takes in nothing of the line behind its text.
+pub fn placeholder_end(bytes: &[u8], at: usize, inner: &mut Vec<usize>) -> Option<usize> {
+    let known = inner.len();
+    let found = Placeholders { bytes, inner }.end(at);
+    if found.is_none() || inner.len() == known {
+        inner.truncate(known);
+        return None;
+    }
+    found
+}
+
+/// Something that is open inside of a placeholder.
+#[derive(Clone, Copy, PartialEq)]
+enum Open {
+    /// A placeholder or a map.
+    Brace,
+    /// A text with plain quotes.
+    Text,
+}
+
+struct Placeholders<'b> {
+    bytes: &'b [u8],
+    inner: &'b mut Vec<usize>,
+}
+
+impl Placeholders<'_> {
+    fn end(&mut self, at: usize) -> Option<usize> {
+        let line = self.bytes.get(at..)?.iter().take(LONGEST_PLACEHOLDER);
+        let end = at + line.take_while(|b| **b != b'\n').count();
+        let mut open = vec![Open::Brace];
+        // Whether an operand can stand here, and whether a text with escaped quotes is open.
+        let (mut is_operand, mut is_escaped) = (true, false);
+        let mut i = at + 1;
+        while i < end {
+            let (byte, next) = (self.bytes[i], self.bytes.get(i + 1).copied());
+            let in_text = open.last() == Some(&Open::Text);
+            let mut width = 1;
+            match byte {
+                b'\\' => {
+                    width = 2;
+                    is_operand = false;
+                    is_escaped ^= !in_text && next == Some(b'"');
+                }
+                _ if is_escaped => {}
+                b'"' if in_text => {
+                    self.inner.push(i);
+                    open.pop();
+                    is_operand = false;
+                    if self.is_all_of_it(at, i) {
+                        return None;
+                    }
+                }
+                b'{' if in_text && next == Some(b'{') => width = 2,
+                b'{' => {
+                    open.push(Open::Brace);
+                    is_operand = true;
+                }
+                b'}' if !in_text => {
+                    open.pop();
+                    is_operand = false;
+                    if open.is_empty() {
+                        return Some(i + 1);
+                    }
+                }
+                _ if in_text => {}
+                b'"' if is_operand => {
+                    self.inner.push(i);
+                    open.push(Open::Text);
+                }
+                b'"' => return None,
+                b' ' | b'\t' => {}
+                _ if byte.is_ascii_alphabetic() || byte == b'_' => {
+                    width = self.word(i);
+                    is_operand = matches!(
+                        &self.bytes[i..i + width],
+                        b"then" | b"else" | b"and" | b"or" | b"not" | b"in" | b"div" | b"if"
+                    );
+                }
+                _ => is_operand = b"([,:=<>+-*/%?".contains(&byte),
+            }
+            if open.len() > DEEPEST_PLACEHOLDER {
+                return None;
+            }
+            i += width;
+        }
+        None
+    }
+
+    fn word(&self, at: usize) -> usize {
+        self.bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count()
+    }
+
+    /// Whether the text that ends at `end` is all that the placeholder at `at` holds: `"{"  other: "}"` are two texts.
+    fn is_all_of_it(&self, at: usize, end: usize) -> bool {
+        let is_first = self.inner.iter().rev().nth(1).is_some_and(|first| {
+            self.bytes[at + 1..*first].iter().all(|b| *b == b' ' || *b == b'\t')
+        });
+        let after = self.bytes[end + 1..].iter().find(|b| **b != b' ' && **b != b'\t');
+        is_first && matches!(after, Some(b'}' | b':' | b'"' | b'\n') | None)
+    }
 }

@@ -14,7 +14,7 @@ pub use chartc_core::model::RESERVED;
 pub use chartc_core::tables::CATCH_ALL;
 pub use expr::{
     Action, BinaryOp, Binding, Block, CompareOp, Entry, Expr, ExprKind, Forward, Hole, Template,
-    TemplatePart, TypeExpr, TypeKind, UnaryOp,
+    TemplatePart, TypeExpr, TypeKind, UnaryOp, placeholder_end,
 };
 pub use nodes::{
     Allow, Ask, AskElse, Assertion, Deadline, Done, Each, EventPattern, Expectation, FailureReason,
@@ -277,6 +277,8 @@ pub struct ClientOption {
     pub name: Ident,
     /// A literal, or a name for `fallback`; a map of literals for `options { num_ctx 8192 }`. Strings here do not interpolate.
     pub value: Expr,
+    /// The whole of `retry 2 on timeout wait 1s`.
+    pub retry: Option<Retry>,
 }
 
 /// `component c into step, step [if cond] [at start|end|replace] """text"""`.
@@ -418,11 +420,29 @@ pub struct Predicate {
     pub expr: Expr,
 }
 
+/// `retry N on kinds wait 1s up to 30s`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retry {
+    /// The number of attempts after the first.
+    pub times: Spanned<u32>,
+    /// The kinds of failures; empty for all.
+    pub on: Vec<Ident>,
+    /// The first and the longest wait, in milliseconds. Without the longest, each is as long as the first.
+    pub wait: Option<(Spanned<u64>, Option<Spanned<u64>>)>,
+}
+
+impl Retry {
+    /// `retry N`.
+    pub fn times(times: Spanned<u32>) -> Self {
+        Self { times, on: Vec::new(), wait: None }
+    }
+}
+
 /// `retry N then skip|fail|-> T`, or either half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// `retry N`.
-    pub retry: Option<Spanned<u32>>,
+    /// `retry N …`.
+    pub retry: Option<Retry>,
     /// `then …`, or the word alone.
     pub then: Option<FailWord>,
     /// The whole policy.

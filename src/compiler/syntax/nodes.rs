@@ -300,11 +300,13 @@ pub struct ParamArgument {
     pub value: Expr,
 }
 
-/// `ask s on E [always] else T|stay`.
+/// `ask s [exact] on E [always] else T|stay`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
     /// `turn` (as [`EventPattern::Turn`]) or a declared event without names.
     pub on: EventPattern,
+    /// `exact`: only the name of an option or JSON that fits the schema is an answer.
+    pub exact: bool,
     /// `always`.
     pub always: bool,
     /// `None` if missing, which lowering reports.
@@ -401,6 +403,8 @@ pub enum TestItem {
     Send(Path, Vec<Expr>),
     /// `turn`, or `turns 3` with the number.
     Turn(Option<Spanned<u32>>),
+    /// `until asked s`: turns until the step asks.
+    Until(StepRef),
     /// `set x = 1`.
     Set(Ident, Expr),
     /// `wait 5s`.
@@ -487,6 +491,8 @@ pub enum Assertion {
     Called(Path, Option<Vec<Expr>>),
     /// `asked s`.
     Asked(Ident),
+    /// `asking s`.
+    Asking(StepRef),
     /// `prompt of s contains "…"`.
     Prompt(Ident, Spanned<String>),
     /// `x contains "…"`.

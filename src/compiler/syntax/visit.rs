@@ -17,7 +17,7 @@ use super::{
     Action, Argument, AskElse, Assertion, Block, Chart, ChartItem, Client, Component, Deadline,
     Done, EventPattern, Expr, ExprKind, FailWord, FailureReason, File, Function, FunctionKind,
     Item, Limit, Line, LineKind, MayKind, Noted, OutcomeKind, Param, Path, Policy, Scenario, State,
-    StateItem, StateKind, Step, StepItem, StepKind, Tail, Target, Template, TemplatePart,
+    StateItem, StateKind, Step, StepItem, StepKind, StepRef, Tail, Target, Template, TemplatePart,
     TestAnswer, TestItem, Tool, ToolPattern, ToolSet, TypeExpr, TypeKind, Variable, VariableKind,
 };
 
@@ -230,6 +230,7 @@ impl<'s> Walk<'_, 's> {
         for option in &client.options {
             self.used([&option.node.name], Role::Setting);
             self.expr(&option.node.value);
+            option.node.retry.iter().for_each(|retry| self.used(&retry.on, Role::Word));
         }
     }
 
@@ -408,6 +409,7 @@ impl<'s> Walk<'_, 's> {
     }
 
     fn policy(&mut self, policy: &'s Policy) {
+        policy.retry.iter().for_each(|retry| self.used(&retry.on, Role::Word));
         if let Some(FailWord::Take(target)) = &policy.then {
             self.target(target);
         }
@@ -550,11 +552,14 @@ impl<'s> Walk<'_, 's> {
             | ExprKind::Bad
             | ExprKind::Bool(_)
             | ExprKind::Int(_)
+            | ExprKind::GroupedInt(_)
             | ExprKind::Float(_)
             | ExprKind::Duration(_)
             | ExprKind::Name(_) => {}
             ExprKind::Text(template) => self.template(template),
-            ExprKind::Field(base, _) | ExprKind::Unary(_, base) => self.expr(base),
+            ExprKind::Field(base, _) | ExprKind::Unary(_, base) | ExprKind::Flattened(base) => {
+                self.expr(base)
+            }
             ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
                 self.exprs([&**a, b]);
             }
@@ -614,7 +619,7 @@ impl<'s> Walk<'_, 's> {
             }
             TestItem::Wait(time) => self.expr(time),
             TestItem::Answers(asked, answer) => {
-                self.used(asked.path.iter().chain([&asked.step]), Role::Step);
+                self.asked(asked);
                 match answer {
                     TestAnswer::Option(path, arguments) => {
                         self.paths([path], Role::ToolOrOption);
@@ -624,8 +629,9 @@ impl<'s> Walk<'_, 's> {
                     TestAnswer::Text(_) => {}
                 }
             }
+            TestItem::Until(asked) => self.asked(asked),
             TestItem::Fails(asked, why) => {
-                self.used(asked.path.iter().chain([&asked.step]), Role::Step);
+                self.asked(asked);
                 self.failure(why);
             }
             TestItem::Returns(tool, value) => {
@@ -639,6 +645,10 @@ impl<'s> Walk<'_, 's> {
             TestItem::Expect(expected) => self.assertion(&expected.what),
             TestItem::Turn(_) | TestItem::Bad(_) => {}
         }
+    }
+
+    fn asked(&mut self, asked: &'s StepRef) {
+        self.used(asked.path.iter().chain([&asked.step]), Role::Step);
     }
 
     fn failure(&mut self, why: &'s FailureReason) {
@@ -659,6 +669,7 @@ impl<'s> Walk<'_, 's> {
                 self.exprs(arguments.iter().flatten());
             }
             Assertion::Asked(step) | Assertion::Prompt(step, _) => self.used([step], Role::Step),
+            Assertion::Asking(asked) => self.asked(asked),
             Assertion::Text(name, _) => self.used([name], Role::Value),
         }
     }

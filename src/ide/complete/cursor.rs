@@ -449,7 +449,7 @@ fn by_word(last: &str, previous: &str, first: &str, place: BodyKind, next: &Next
         "for" if first == "test" => Role::Chart,
         "else" if only_name => Role::State,
         "fn" if place == BodyKind::Test => Role::Function,
-        "answers" | "asked" | "of" if place == BodyKind::Test => Role::Step,
+        "answers" | "asked" | "asking" | "of" if place == BodyKind::Test => Role::Step,
         "fails" if place == BodyKind::Test && first == "fails" && previous != "fails" => {
             if previous.is_empty() || first == "fails" && next.name && !next.text {
                 Role::Step
@@ -457,7 +457,11 @@ fn by_word(last: &str, previous: &str, first: &str, place: BodyKind, next: &Next
                 Role::Why
             }
         }
-        "/" if place == BodyKind::Test && matches!(first, "answers" | "fails") => Role::ChildStep,
+        "/" if place == BodyKind::Test
+            && matches!(first, "answers" | "fails" | "until" | "expect") =>
+        {
+            Role::ChildStep
+        }
         "called" if place == BodyKind::Test => Role::Called,
         "offered" | "only" if place == BodyKind::Test => Role::Answer,
         "given" | "set" if place == BodyKind::Test && only_name => Role::Given,

@@ -435,10 +435,10 @@ pub(in crate::ide) fn policy(chart: &Chart, policy: FailurePolicy) -> String {
             format!("-> {}", all.join(", "))
         }
     };
-    match (policy.retries, policy.then) {
+    match (policy.retry.times, policy.then) {
         (0, Failure::Fail | Failure::Skip) => then,
         (0, Failure::Take(_)) => format!("then {then}"),
-        (retries, _) => format!("retry {retries} then {then}"),
+        _ => format!("{} then {then}", notation::retry(&policy.retry)),
     }
 }
 
@@ -472,7 +472,8 @@ fn head(chart: &Chart, step: &Step) -> String {
                     target.map_or_else(String::new, |t| chart.state(t.state).path.clone())
                 }
             };
-            format!("ask {name}{client} on {on}{always} else {otherwise}")
+            let exact = if step.is_exact { " exact" } else { "" };
+            format!("ask {name}{exact}{client} on {on}{always} else {otherwise}")
         }
         StepKind::Call(tool, arguments) => {
             let tool = notation::path(&chart.tools[tool.index()].name);
@@ -547,14 +548,15 @@ fn calls_of_step(chart: &Chart, id: StepId) -> Option<String> {
             return None;
         }
     }
-    let retries = row.failure.retries;
+    let retry = row.failure.retry;
+    let retries = retry.times;
     let of_client = row.client.and_then(|client| chart.clients[client.index()].retry);
     let most = Driver {
         step: id,
         times: row.each.as_ref().map_or(1, |each| u64::from(each.most)),
         retries: u64::from(retries),
         tools: row.tools.map_or(0, |tools| u64::from(tools.calls)),
-        of_client: retries > 0 && of_client == Some(retries),
+        of_client: retries > 0 && of_client == Some(retry),
     };
     let words = code(&costs::driver(chart, &most));
     Some(format!("model calls of one run of it: at most {} ({words})", most.calls()))
@@ -653,7 +655,7 @@ pub(super) fn client(markdown: &mut Markdown, view: &View<'_>, id: ClientId) {
     add("max_tokens", row.max_tokens.map(|n| n.to_string()));
     add("timeout", row.timeout.map(notation::duration));
     add("options", (!row.options.is_empty()).then(|| row.options.clone()));
-    add("retry", row.retry.map(|n| n.to_string()));
+    add("retry", row.retry.map(|retry| notation::retry(&retry)["retry ".len()..].to_owned()));
     add("fallback", row.fallback.map(|id| chart.clients[id.index()].name.clone()));
     add("input_price", row.input_price.map(|n| format!("{n:?}")));
     add("output_price", row.output_price.map(|n| format!("{n:?}")));

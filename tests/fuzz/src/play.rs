@@ -158,6 +158,7 @@ fn answer(
     match dice.below(6) {
         0 => return Outcome::Failed(vec![Value::Text("down".to_owned())]),
         1 => return Outcome::Unusable,
+        2 if dice.below(2) == 0 => return Outcome::Final(vec![Value::Text("down".to_owned())]),
         2 => return Outcome::Doubt(vec![Value::Text("in doubt".to_owned())]),
         _ => {}
     }

@@ -20,7 +20,8 @@ pub(crate) fn outcome(chart: &Chart, random: &mut Random, open: &Open) -> Outcom
     let row = &chart.steps[open.key.step.index()];
     match random.below(20) {
         0 => return Outcome::Unusable,
-        1 | 2 => return Outcome::Failed(vec![value(random, chart, &Type::Text, 1)]),
+        1 => return Outcome::Failed(vec![value(random, chart, &Type::Text, 1)]),
+        2 => return Outcome::Final(vec![value(random, chart, &Type::Text, 1)]),
         3 => return Outcome::Doubt(vec![Value::Text("in doubt".into())]),
         _ => {}
     }

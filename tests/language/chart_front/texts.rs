@@ -54,6 +54,38 @@ fn escapes_of_one_line() {
 }
 
 #[test]
+fn texts_in_placeholders_of_one_line() {
+    let written = r#""a {x ?? "no\"ne"} b""#;
+    let hole = r#"{x ?? "no\"ne"}"#;
+    let inner = &hole[1..hole.len() - 1];
+    assert_eq!(
+        parts(written),
+        [r#""a " "a ""#.to_owned(), format!("hole {hole:?} {inner:?} \"\""), r#"" b" " b""#.into()]
+    );
+    let hole = r#"{f("{y ?? "z"}", ["{{"]):>3}"#;
+    let inner = r#"f("{y ?? "z"}", ["{{"])"#;
+    assert_eq!(parts(&format!("\"{hole}\"")), [format!("hole {hole:?} {inner:?} \">3\"")]);
+}
+
+/// A quote that cannot begin an operand ends the text, so a stray brace takes in nothing behind it.
+#[test]
+fn a_stray_brace_ends_with_its_text() {
+    for text in [
+        r#"test "a {" for C { expect prompt of s contains "}" }"#,
+        r#"client c { stop "{" other "}" }"#,
+        r#"chart D { meta { open: "{" close: "}" pattern: "x{2" end: "y}" } initial a state a }"#,
+    ] {
+        let (_, found) = parse(text);
+        assert!(found.is_empty(), "{text}: {found:?}");
+    }
+    let why = "this `{` opens no placeholder: the text ends before its `}`";
+    assert_eq!(
+        parts(r#""a { b""#),
+        [r#""a " "a ""#.to_owned(), format!("bad \"{{\" \"{{\": {why}"), r#"" b" " b""#.to_owned()]
+    );
+}
+
+#[test]
 fn a_block_takes_backslashes_as_they_are() {
     assert_eq!(plain(r#""""C:\new "quoted" {{x}}""""#), r#"C:\new "quoted" {x}"#);
 }
@@ -204,11 +236,11 @@ fn braces_behind_one_that_stays_open() {
         parts(r#""a { b {x} { {y}""#),
         [
             r#""a " "a ""#,
-            r#"bad "{" "{": this `{` opens no placeholder: the text ends before its `}`; a quote in it is written `\"`"#,
+            r#"bad "{" "{": this `{` opens no placeholder: the text ends before its `}`"#,
             r#"" b " " b ""#,
             r#"hole "{x}" "x" """#,
             r#"" " " ""#,
-            r#"bad "{" "{": this `{` opens no placeholder: the text ends before its `}`; a quote in it is written `\"`"#,
+            r#"bad "{" "{": this `{` opens no placeholder: the text ends before its `}`"#,
             r#"" " " ""#,
             r#"hole "{y}" "y" """#,
         ]

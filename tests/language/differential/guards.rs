@@ -86,6 +86,11 @@ const WORDS: &[&str] = &[
     "l[0] == m",
     "any([i > 1 for i in l])",
     "starts_with(said, \"1\")",
+    "join(l, \"-\") == replace(t, \"a\", \"-\")",
+    "len(split(said, \"i\")) > m",
+    "split(t) == unique(split(t))",
+    "l == sort(unique(l))",
+    "len([i * k for i in l if i > 1 for k in l if k < i]) > 2",
 ];
 
 const AGENT: &[&str] = &[

@@ -126,7 +126,14 @@ impl Writer<'_> {
             return format!("code {name}{guard} {{ {action} }}{failed}");
         }
         let with = ["", "", " with fast", " with slow"][usize::from(pick / 4) % 4];
-        let retry = pick % 3;
+        let retry = [
+            "0",
+            "1",
+            "2",
+            "2 on timeout, unusable",
+            "1 on server wait 1s",
+            "3 on unusable wait 2s up to 9s",
+        ][usize::from(pick) % 6];
         match self.kind(step) {
             0 => {
                 let body = [
@@ -150,9 +157,10 @@ impl Writer<'_> {
             3 => {
                 let on = ["turn", "turn", "a", "c"][usize::from(pick) % 4];
                 let always = if pick & 16 != 0 { " always" } else { "" };
+                let exact = if pick & 64 != 0 { " exact" } else { "" };
                 let other = if pick & 32 != 0 { "stay" } else { &target };
                 format!(
-                    "ask {name}{with} on {on}{always} else {other}{guard} {{ prompt \"{{options}} {{l}}\" retry {retry} }}"
+                    "ask {name}{exact}{with} on {on}{always} else {other}{guard} {{ prompt \"{{options}} {{l}}\" retry {retry} }}"
                 )
             }
             4 => {

@@ -131,7 +131,7 @@ chart Walk {
     );
     let names: Vec<_> = chart.steps.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["one", "two", "three", "four", "five"]);
-    assert_eq!(chart.steps[1].failure.retries, 3);
+    assert_eq!(chart.steps[1].failure.retry.times, 3);
     assert_eq!(chart.calls_per_turn, None);
     assert_eq!(chart.states[0].limits.time, Some(7_200_000));
     assert_eq!(chart.history_kept, Some(50));

@@ -195,10 +195,29 @@ fn operators_keep_their_parentheses() {
         "a div b % c / d",
         "[x for x in xs if x] == [] and {} == {\"a\": {\"b\": 1}}",
         "E.a == e.a and is_a(x, \"int\") and in(s.t)",
+        "[x + y for x in xs if x for y in f(x) if y for z in [[y] for y in z]]",
+        "1_000 + 50_000 - 1_234_567 > 1000 and 5 > 0",
         "1.5e300 > 0.1 and 250ms < 90s and 2h > 60s and 9223372036854775807 > 0",
     ] {
         assert_eq!(lines(&format!("pred p = {test}")), format!("pred p = {test}"));
     }
+}
+
+#[test]
+fn texts_in_placeholders_keep_plain_quotes() {
+    for text in [
+        r#""{x ?? "none"}""#,
+        r#""{if x == "a" then "b" else f("{c ?? "d"}")} {{}} \"{m["k"]}\"""#,
+        r#""{join(xs, ", "):>10} {"- " + x}""#,
+        r#""{{\"a\": {x ?? "}"}}}""#,
+    ] {
+        assert_eq!(lines(&format!("advice {text}")), format!("advice {text}"));
+    }
+    // The quotes of earlier versions are read, and printed as plain ones.
+    assert_eq!(
+        lines(r#"advice "{x ?? \"none\"} {f(\"{y ?? \\\"z\\\"}\")}""#),
+        r#"advice "{x ?? "none"} {f("{y ?? "z"}")}""#
+    );
 }
 
 #[test]
@@ -311,6 +330,7 @@ fn expr() -> impl Strategy<Value = Expr> {
         Just(ExprKind::None),
         any::<bool>().prop_map(ExprKind::Bool),
         (0..=i64::MAX).prop_map(ExprKind::Int),
+        (1_000..=i64::MAX).prop_map(ExprKind::GroupedInt),
         (0.0..1e300).prop_map(ExprKind::Float),
         (0..10_000_000_u64).prop_map(ExprKind::Duration),
         name().prop_map(ExprKind::Name),
@@ -365,9 +385,28 @@ fn expr() -> impl Strategy<Value = Expr> {
                     ExprKind::Comprehension { item, name, source, filter }
                 }
             ),
+            proptest::collection::vec((ident(), one.clone(), option()), 2..4)
+                .prop_flat_map(move |sources| inner_of(one.clone(), sources)),
             template(inner.clone()).prop_map(ExprKind::Text),
         ]
         .prop_map(boxed)
+    })
+}
+
+/// A comprehension over several sources, the outermost first.
+fn inner_of(
+    item: impl Strategy<Value = Box<Expr>>,
+    sources: Vec<(Ident, Box<Expr>, Option<Box<Expr>>)>,
+) -> impl Strategy<Value = ExprKind> {
+    item.prop_map(move |item| {
+        let mut kind = item.kind;
+        for (nth, (name, source, filter)) in sources.iter().cloned().rev().enumerate() {
+            kind = ExprKind::Comprehension { item: Box::new(boxed(kind)), name, source, filter };
+            if nth > 0 {
+                kind = ExprKind::Flattened(Box::new(boxed(kind)));
+            }
+        }
+        kind
     })
 }
 

@@ -202,6 +202,7 @@
   "doubt"
   "cut"
   "limit"
+  "exact"
   "always"
   "events"
   "entry"
@@ -238,6 +239,8 @@
   "denied"
   "called"
   "asked"
+  "asking"
+  "until"
   "contains"
   "of"
 ] @keyword

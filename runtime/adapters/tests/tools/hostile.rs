@@ -5,7 +5,7 @@ use crate::support::{
 };
 use chartc_adapters::tools::{FindingKind, Pool};
 use chartc_core::model::Type;
-use chartc_runtime::oracle::{OracleError, OracleErrorKind};
+use chartc_runtime::oracle::{FailureKind, OracleError};
 use chartc_runtime::tools::Tools;
 use serde_json::json;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ async fn refusal(mode: &str, more: &str) -> Option<String> {
 
 fn connection(result: Result<serde_json::Value, OracleError>) -> String {
     let fault = result.expect_err("it fails");
-    assert_eq!(fault.kind(), OracleErrorKind::Connection, "{fault}");
+    assert_eq!(fault.kind(), FailureKind::Connection, "{fault}");
     fault.to_string()
 }
 

@@ -86,7 +86,7 @@ pub(super) fn builtin_with(
         (Builtin::StartsWith | Builtin::IsA, [x, y]) => {
             fail!("`{}` does not take {} and {}", name(function), x.kind(), y.kind())
         }
-        (function, arguments) => script_function(function, arguments, fuel),
+        (function, arguments) => part_function(function, arguments, fuel),
     }
 }
 
@@ -108,6 +108,74 @@ fn concat(parts: &[&Value], fuel: &Fuel) -> Result<Value, EvalError> {
         format::write_str(part, &mut text, fuel)?;
     }
     Ok(Value::Text(text))
+}
+
+/// Calls a function that takes texts and lists apart, or puts them together.
+fn part_function(function: Builtin, arguments: &[&Value], fuel: &Fuel) -> Result<Value, EvalError> {
+    match (function, arguments) {
+        (Builtin::Join, [items, Value::Text(separator)]) => join(items, separator, fuel),
+        (Builtin::Split, [Value::Text(text)]) => pieces(text.split_whitespace(), fuel),
+        (Builtin::Split, [Value::Text(text), Value::Text(separator)]) => {
+            split(text, separator, fuel)
+        }
+        (Builtin::Replace, [Value::Text(text), Value::Text(old), Value::Text(new)]) => {
+            replace(text, old, new, fuel)
+        }
+        (Builtin::Flatten, [lists]) => flatten(lists, fuel),
+        (Builtin::Split, [x]) => refused(function, x),
+        (Builtin::Join | Builtin::Split, [x, y]) => {
+            fail!("`{}` does not take {} and {}", name(function), x.kind(), y.kind())
+        }
+        (function, arguments) => script_function(function, arguments, fuel),
+    }
+}
+
+/// `join(xs, separator)`: the elements, each as `str` shows it, with the separator between them.
+fn join(items: &Value, separator: &str, fuel: &Fuel) -> Result<Value, EvalError> {
+    let mut text = String::new();
+    for (i, item) in elements_with(items, fuel)?.iter().enumerate() {
+        if i > 0 {
+            fuel.charge_text(separator.len())?;
+            text.push_str(separator);
+        }
+        format::write_str(item, &mut text, fuel)?;
+    }
+    Ok(Value::Text(text))
+}
+
+/// `split(t, separator)`: what stands between the separators, also where it is empty.
+fn split(text: &str, separator: &str, fuel: &Fuel) -> Result<Value, EvalError> {
+    if separator.is_empty() {
+        return fail!("`split` does not take an empty separator");
+    }
+    pieces(text.split(separator), fuel)
+}
+
+fn pieces<'t>(pieces: impl Iterator<Item = &'t str>, fuel: &Fuel) -> Result<Value, EvalError> {
+    let mut list = Vec::new();
+    for piece in pieces {
+        fuel.charge(1)?;
+        fuel.charge_text(piece.len())?;
+        list.push(Value::Text(piece.to_string()));
+    }
+    Ok(Value::List(list))
+}
+
+fn flatten(lists: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
+    let mut all = Vec::new();
+    for list in elements_with(lists, fuel)? {
+        for item in elements_with(&list, fuel)? {
+            all.push(fuel.copy(&item)?);
+        }
+    }
+    Ok(Value::List(all))
+}
+
+/// `replace(t, old, new)`. As in Python, an empty `old` is found before each character and at the end.
+fn replace(text: &str, old: &str, new: &str, fuel: &Fuel) -> Result<Value, EvalError> {
+    fuel.charge_text(text.len())?;
+    fuel.charge_text(text.matches(old).count().saturating_mul(new.len()))?;
+    Ok(Value::Text(text.replace(old, new)))
 }
 
 /// Calls one of the operations of ECMAScript.
@@ -151,7 +219,7 @@ pub const fn name(function: Builtin) -> &'static str {
         Builtin::Sum => "sum",
         Builtin::Any => "any",
         Builtin::All => "all",
-        Builtin::Sorted => "sorted",
+        Builtin::Sorted => "sort",
         Builtin::Lower => "lower",
         Builtin::Upper => "upper",
         Builtin::Concat => "concat",
@@ -160,10 +228,14 @@ pub const fn name(function: Builtin) -> &'static str {
         Builtin::Float => "float",
         Builtin::Int => "int",
         Builtin::Bool => "bool",
-        Builtin::Set => "set",
+        Builtin::Set => "unique",
         Builtin::Get => "get",
         Builtin::IsA => "is_a",
         Builtin::Fail => "fail",
+        Builtin::Join => "join",
+        Builtin::Split => "split",
+        Builtin::Replace => "replace",
+        Builtin::Flatten => "flatten",
         Builtin::JsValue => "js_value",
         Builtin::JsAdd => "js_add",
         Builtin::JsNumber => "js_number",
@@ -245,7 +317,7 @@ fn any(items: &Value, wanted: bool, fuel: &Fuel) -> Result<Value, EvalError> {
     Ok(Value::Bool(found == wanted))
 }
 
-/// `sorted(xs)`: a stable merge sort. The sorts of Rust may panic on elements without a total order, such as NaN.
+/// `sort(xs)`: a stable merge sort. The sorts of Rust may panic on elements without a total order, such as NaN.
 fn sorted(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let items = elements_with(items, fuel)?;
     let mut from: Vec<&Value> = items.iter().map(Cow::as_ref).collect();
@@ -320,7 +392,7 @@ impl PartialEq for Key<'_> {
 
 impl Eq for Key<'_> {}
 
-/// `set(xs)`: the distinct elements, in the order in which they occur first.
+/// `unique(xs)`: the distinct elements, in the order in which they occur first.
 fn distinct(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     let items = elements_with(items, fuel)?;
     let mut seen = BTreeSet::new();
@@ -328,7 +400,7 @@ fn distinct(items: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     for item in &items {
         let item = item.as_ref();
         if let Value::List(_) | Value::Map(_) = item {
-            return fail!("`set` does not take elements of kind {}", item.kind());
+            return fail!("`unique` does not take elements of kind {}", item.kind());
         }
         if seen.insert(Key(item)) {
             kept.push(fuel.copy(item)?);

@@ -284,6 +284,7 @@ impl<C: Steps> Machine<C> {
                 .map(|arguments| Outcome::Call(id, Payload::Tool(arguments))),
             Outcome::Forbidden(id) => Ok(Outcome::Forbidden(id)),
             Outcome::Failed(values) => Ok(Outcome::Failed(Payload::Reason(super::reason(values)))),
+            Outcome::Final(values) => Ok(Outcome::Final(Payload::Reason(super::reason(values)))),
             Outcome::Unusable => Ok(Outcome::Unusable),
             Outcome::Doubt(values) => Ok(Outcome::Doubt(Payload::Reason(super::reason(values)))),
         };

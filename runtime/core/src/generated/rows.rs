@@ -145,6 +145,10 @@ columns! { StepRow:
     guarded() => guard = true;
     /// The number of attempts after the first.
     retries(retries: u32) => retries = retries;
+    /// The kinds of failures after which another attempt is made.
+    retries_on(kinds: u16) => retries_on = FailureKinds(kinds);
+    /// The first and the longest wait before another attempt, in milliseconds.
+    waits(first: u64, most: u64) => wait = Some([first, most]);
     /// What follows from its failure.
     otherwise(failure: FailureRow) => failure = failure;
     /// It has an `ends turn`.
@@ -157,6 +161,8 @@ columns! { StepRow:
     retries_doubt() => retries_doubt = true;
     /// A text that was cut off counts as an answer.
     accepts_cut() => accepts_cut = true;
+    /// Only the name of an option or JSON that fits the schema counts as an answer.
+    exact() => is_exact = true;
 }
 
 /// An event with the names of its fields.

@@ -308,6 +308,7 @@ pub(super) fn outcome<H: Host>(
         },
         Outcome::Forbidden(id) => Ok(Outcome::Forbidden(id)),
         Outcome::Failed(reason) => Ok(Outcome::Failed(reason)),
+        Outcome::Final(reason) => Ok(Outcome::Final(reason)),
         Outcome::Unusable => Ok(Outcome::Unusable),
         Outcome::Doubt(reason) => Ok(Outcome::Doubt(reason)),
     };

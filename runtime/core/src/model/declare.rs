@@ -172,7 +172,7 @@ pub struct Client {
     /// Options that are passed to the client's server, as a JSON object; empty without options.
     pub options: String,
     /// The number of retries of a failed call, and of repeated questions.
-    pub retry: Option<u32>,
+    pub retry: Option<super::Retry>,
     /// The price of a million input tokens, in the unit of prices.
     pub input_price: Option<f64>,
     /// The price of a million output tokens, in the unit of prices.

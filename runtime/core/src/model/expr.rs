@@ -279,6 +279,14 @@ pub enum Builtin {
     IsA,
     /// `fail("why")`: always fails, with this reason.
     Fail,
+    /// `join(xs, separator)`: the elements as one text.
+    Join,
+    /// `split(t)` at white space, `split(t, separator)` at each separator.
+    Split,
+    /// `replace(t, old, new)`: the text with each `old` replaced.
+    Replace,
+    /// The elements of lists of a list, for comprehensions over several sources.
+    Flatten,
     /// The argument itself, typed as Json.
     JsValue,
     /// `a + b`: a sum if both are numbers, otherwise a concatenation of texts.

@@ -33,8 +33,9 @@ pub use expr::{
     Receiver, Since, StreakOf, Template, TemplatePart, Type, UnaryOp,
 };
 pub use state::{
-    AskOn, Choice, ChoiceKind, Each, Failure, FailurePolicy, Forward, Lost, Otherwise, Run, Scope,
-    State, StateKind, Step, StepKind, StepTools, Target, Transition, TransitionKind, Trigger,
+    AskOn, Choice, ChoiceKind, Each, Failure, FailureKind, FailureKinds, FailurePolicy, Forward,
+    Lost, Otherwise, Retry, Run, Scope, State, StateKind, Step, StepKind, StepTools, Target,
+    Transition, TransitionKind, Trigger,
 };
 
 use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId, VarId};
@@ -163,7 +164,7 @@ impl Chart {
             send_ids: Vec::new(),
             permissions: Vec::new(),
             calls_per_turn: Some(1),
-            defaults: FailurePolicy { retries: 0, then: Failure::Fail },
+            defaults: FailurePolicy { retry: Retry::times(0), then: Failure::Fail },
             history_kept: None,
             turns_in_state: None,
             checks: Vec::new(),

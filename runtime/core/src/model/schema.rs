@@ -178,7 +178,10 @@ mod tests {
             send_ids: vec![],
             permissions: vec![],
             calls_per_turn: Some(1),
-            defaults: FailurePolicy { retries: 0, then: crate::model::Failure::Fail },
+            defaults: FailurePolicy {
+                retry: crate::model::Retry::times(0),
+                then: crate::model::Failure::Fail,
+            },
             history_kept: None,
             turns_in_state: None,
             checks: vec![],

@@ -1,7 +1,7 @@
 //! States and transitions.
 
+pub use crate::failure::{FailureKind, FailureKinds, Lost};
 pub use crate::forward::Forward;
-pub use crate::lost::Lost;
 
 use super::{Action, Chart, Component, Expr, Field, Insert, Limits, Local, Template, Type};
 use crate::arena::{
@@ -225,6 +225,8 @@ pub struct Step {
     pub retries_doubt: bool,
     /// Whether a text that was cut off at the maximum number of tokens counts as an answer.
     pub accepts_cut: bool,
+    /// Whether only the name of an option or JSON that fits the schema counts as an answer to its question.
+    pub is_exact: bool,
     /// The variable that stores the answer.
     pub into: Option<VarId>,
     /// The tools that the model of an `llm` step may call before it answers.
@@ -354,11 +356,29 @@ pub enum Otherwise {
     Take(TransitionId),
 }
 
-/// The number of retries of a step, and the treatment of the last failure.
+/// How often a failed step is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry {
+    /// The number of attempts after the first.
+    pub times: u32,
+    /// The kinds of failures after which another attempt is made.
+    pub on: FailureKinds,
+    /// The first and the longest wait before another attempt, in milliseconds; `None` for those of the host.
+    pub wait: Option<[u64; 2]>,
+}
+
+impl Retry {
+    /// This number of attempts after the first, after any failure.
+    pub const fn times(times: u32) -> Self {
+        Self { times, on: FailureKinds::ALL, wait: None }
+    }
+}
+
+/// The retries of a step, and the treatment of the last failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailurePolicy {
-    /// The number of attempts after the first.
-    pub retries: u32,
+    /// The attempts after the first.
+    pub retry: Retry,
     /// The treatment of a failure of the last attempt.
     pub then: Failure,
 }

@@ -285,7 +285,7 @@ impl<P: Program> Stepper<P> {
                     self.end_walk(WalkEnd::EndsTurn, sink);
                 }
             }
-            Outcome::Failed(reason) => {
+            Outcome::Failed(reason) | Outcome::Final(reason) => {
                 self.close(key);
                 self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));

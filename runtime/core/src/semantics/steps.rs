@@ -28,7 +28,7 @@ use crate::machine::{
 };
 use crate::program::{Bound, Caller, Program};
 use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
-use crate::tables::{EachRow, FailureRow, Lost, StepRow, StepRowKind, TriggerRow};
+use crate::tables::{EachRow, FailureKind, FailureRow, Lost, StepRow, StepRowKind, TriggerRow};
 
 impl<P: Program> Stepper<P> {
     /// Handles the outcome of an open attempt, question or element, or of the tool call that it waits for.
@@ -53,8 +53,7 @@ impl<P: Program> Stepper<P> {
         if let Some(tool) = self.step_calling(key) {
             return self.step_tool_answer(key, tool, outcome, sink);
         }
-        let is_ask = self.is_ask(step);
-        let in_walk = self.awaits(key);
+        let (is_ask, in_walk) = (self.is_ask(step), self.awaits(key));
         match outcome {
             Outcome::Done(payload) if !is_ask => {
                 self.close(key);
@@ -86,7 +85,8 @@ impl<P: Program> Stepper<P> {
             | Outcome::Call(..)
             | Outcome::Forbidden(_)
             | Outcome::Unusable => self.unusable(key, in_walk, sink),
-            Outcome::Failed(reason) => self.answer_failed(key, reason, in_walk, sink),
+            Outcome::Failed(reason) => self.answer_failed(key, reason, false, in_walk, sink),
+            Outcome::Final(reason) => self.answer_failed(key, reason, true, in_walk, sink),
             Outcome::Doubt(reason) => self.step_doubted(key, Some(reason), in_walk, sink),
         }
         Receipt::Handled
@@ -96,6 +96,7 @@ impl<P: Program> Stepper<P> {
         &mut self,
         key: StepKey,
         reason: P::Payload,
+        is_final: bool,
         in_walk: bool,
         sink: &mut dyn Sink,
     ) {
@@ -104,7 +105,8 @@ impl<P: Program> Stepper<P> {
         if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
             self.counts_mut(leaf).fails_here += 1;
         }
-        if !self.try_again(key, sink) {
+        let may_retry = !is_final && self.retries_failed(step);
+        if !(may_retry && self.try_again(key, sink)) {
             self.close(key);
             self.program.bind(Bound::Reason(step, reason));
             self.step_failed(step, leaf, in_walk, sink);
@@ -139,7 +141,7 @@ impl<P: Program> Stepper<P> {
     pub(super) fn unusable(&mut self, key: StepKey, in_walk: bool, sink: &mut dyn Sink) {
         let StepKey { step, leaf, .. } = key;
         self.counts_mut(leaf).fails_here += 1;
-        if self.try_again(key, sink) {
+        if self.retries_on(step, FailureKind::Unusable) && self.try_again(key, sink) {
             return;
         }
         self.close(key);
@@ -149,6 +151,18 @@ impl<P: Program> Stepper<P> {
         } else {
             self.step_failed(step, leaf, in_walk, sink);
         }
+    }
+
+    /// Whether the step makes another attempt after a failure. The host knows the kind of a failed call, and says `Final` where there is none;
+    /// a child chart fails without its help.
+    fn retries_failed(&self, step: StepId) -> bool {
+        let is_child = matches!(self.tables.steps[step.index()].kind, StepRowKind::Run { .. });
+        !is_child || self.retries_on(step, FailureKind::Other)
+    }
+
+    /// Whether the step makes another attempt after a failure of this kind.
+    fn retries_on(&self, step: StepId, kind: FailureKind) -> bool {
+        self.tables.steps[step.index()].retries_on.contains(kind)
     }
 
     pub(super) fn is_open(&self, key: StepKey) -> bool {
@@ -445,14 +459,10 @@ impl<P: Program> Stepper<P> {
                 self.each_on(whole, each, sink);
             }
             Outcome::Failed(reason) => {
-                if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
-                    self.counts_mut(leaf).fails_here += 1;
-                }
-                if !self.try_element_again(key, each, sink) {
-                    self.program.bind(Bound::Reason(step, reason));
-                    self.lose(key, each, sink);
-                }
+                let may_retry = self.retries_failed(step);
+                self.element_failed(key, each, reason, may_retry, sink);
             }
+            Outcome::Final(reason) => self.element_failed(key, each, reason, false, sink),
             Outcome::Doubt(reason) => {
                 self.program.bind(Bound::Nothing);
                 if !self.macrostep(Some(Occurrence::StepDoubt(step)), sink) {
@@ -465,13 +475,31 @@ impl<P: Program> Stepper<P> {
             }
             Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
                 self.counts_mut(leaf).fails_here += 1;
-                if !self.try_element_again(key, each, sink) {
+                let may_retry = self.retries_on(step, FailureKind::Unusable);
+                if !(may_retry && self.try_element_again(key, each, sink)) {
                     self.program.bind(Bound::Nothing);
                     self.lose(key, each, sink);
                 }
             }
         }
         Receipt::Handled
+    }
+
+    fn element_failed(
+        &mut self,
+        key: StepKey,
+        each: EachRow,
+        reason: P::Payload,
+        may_retry: bool,
+        sink: &mut dyn Sink,
+    ) {
+        if matches!(self.tables.steps[key.step.index()].kind, StepRowKind::Call) {
+            self.counts_mut(key.leaf).fails_here += 1;
+        }
+        if !(may_retry && self.try_element_again(key, each, sink)) {
+            self.program.bind(Bound::Reason(key.step, reason));
+            self.lose(key, each, sink);
+        }
     }
 
     fn try_element_again(&mut self, key: StepKey, each: EachRow, sink: &mut dyn Sink) -> bool {
@@ -669,7 +697,7 @@ impl<P: Program> Stepper<P> {
                 sink.record(Record::Returned(key, tool));
                 self.program.bind(Bound::Returned(caller, None, payload));
             }
-            Outcome::Failed(reason) => {
+            Outcome::Failed(reason) | Outcome::Final(reason) => {
                 self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::CallFailed(caller, reason));

@@ -2,7 +2,7 @@
 
 An expression is a list: its operator, then its parts. Evaluated node by node, so that an Int beyond 64 bits is an error
 wherever it appears. What the language refuses on purpose is an error here too: `and`, `or`, `not` and conditions of anything
-but Bool, `%` of a text. `set` is the list of distinct elements.
+but Bool, `%` of a text. `unique` is the list of distinct elements.
 """
 import json
 import random
@@ -50,9 +50,10 @@ def compare(op, a, b):
 
 
 BUILTINS = {
-    "len": len, "min": min, "max": max, "abs": abs, "round": round, "sum": sum, "any": any, "all": all, "sorted": sorted,
+    "len": len, "min": min, "max": max, "abs": abs, "round": round, "sum": sum, "any": any, "all": all, "sort": sorted,
     "lower": str.lower, "upper": str.upper, "concat": lambda *xs: "".join(map(str, xs)), "starts_with": str.startswith,
-    "str": str, "float": float, "int": int, "bool": bool, "set": lambda xs=(): list(dict.fromkeys(xs)),
+    "str": str, "float": float, "int": int, "bool": bool, "unique": lambda xs=(): list(dict.fromkeys(xs)),
+    "join": lambda xs, separator: separator.join(map(str, xs)), "split": str.split, "replace": str.replace,
     "get": dict.get, "is_a": lambda x, name: isinstance(x, KINDS[name]),
 }
 
@@ -114,7 +115,10 @@ def run(e, scope=()):
         args = [sub(x) for x in parts[1]]
         if parts[0] == "round" and len(args) > 1 and isinstance(args[1], int) and abs(args[1]) > 400:
             raise Refused
-        if parts[0] == "sorted" and any(x != x for x in args[0]):
+        # No `maxsplit` and no `count`; white space is what `split` takes without a separator, not with `None`.
+        if parts[0] == "split" and (len(args) > 2 or None in args) or parts[0] == "replace" and len(args) > 3:
+            raise Refused
+        if parts[0] == "sort" and any(x != x for x in args[0]):
             raise Refused
         return number(BUILTINS[parts[0]](*args))
     raise AssertionError(kind)
@@ -168,12 +172,18 @@ def call(depth, n):
         arguments = [of(NUMBER, depth, n)]
     elif name == "round":
         arguments = [of(NUMBER, depth, n)] + ([["int", R.randint(-3, 5)]] if R.random() < 0.6 else [])
-    elif name in ("sum", "any", "all", "sorted", "set"):
+    elif name in ("sum", "any", "all", "sort", "unique"):
         arguments = [of(R.choice([list, list, list, str, dict]), depth, n)]
     elif name in ("lower", "upper"):
         arguments = [of(str, depth, n)]
     elif name == "starts_with":
         arguments = [of(str, depth, n), of(str, depth, n)]
+    elif name == "join":
+        arguments = [of(list, depth, n), of(str, depth, n)]
+    elif name == "split":
+        arguments = [of(str, depth, n) for _ in range(R.randint(1, 2))]
+    elif name == "replace":
+        arguments = [of(str, depth, n) for _ in range(3)]
     elif name == "concat":
         arguments = [anything() for _ in range(R.randint(0, 3))]
     elif name == "get":

@@ -107,7 +107,7 @@ fn comparison(op: &str) -> CompareOp {
     }
 }
 
-const FUNCTIONS: [Builtin; 20] = [
+const FUNCTIONS: [Builtin; 23] = [
     Builtin::Len,
     Builtin::Min,
     Builtin::Max,
@@ -128,6 +128,9 @@ const FUNCTIONS: [Builtin; 20] = [
     Builtin::Set,
     Builtin::Get,
     Builtin::IsA,
+    Builtin::Join,
+    Builtin::Split,
+    Builtin::Replace,
 ];
 
 fn function(name: &str) -> Builtin {

@@ -45,6 +45,49 @@ fn unusable(text: &str, ambiguous: bool, why: &str) {
 }
 
 #[test]
+fn an_exact_answer_is_the_bare_name_or_the_form_of_the_schema() {
+    for (text, index) in [
+        ("ship", 2),
+        (" ship\n", 2),
+        (r#"{"choice": "ship"}"#, 2),
+        (r#"{"choice": {"name": "ship"}}"#, 2),
+        (r#"{"choice": {"name": "finish", "arguments": {"answer": "42"}}}"#, 3),
+        (r#"{"choice": "finish", "arguments": {"answer": "42"}}"#, 3),
+        (r#"{"choice": "wait", "arguments": {}}"#, 4),
+        ("wait", 4),
+    ] {
+        let found = exact_option(text, &options()).expect(text);
+        assert_eq!((found.meant.0, found.rung), (index, Rung::Whole), "{text}");
+    }
+    for text in [
+        "Ship",
+        "ship.",
+        "**ship**",
+        "```\nship\n```",
+        r#""ship""#,
+        "I choose ship",
+        r#"{"choice": "Ship"}"#,
+        r#"{"decision": "ship"}"#,
+        r#"{"choice": "ship", "reasoning": "good"}"#,
+        r#"{"choice": "ship", "choice": "pivot"}"#,
+        r#"{"choice": "ship",}"#,
+        r#"{'choice': 'ship'}"#,
+        r#"{"choice": ["ship"]}"#,
+        r#"[{"choice": "ship"}]"#,
+        r#"{"choice": "ship"} or pivot"#,
+        r#"{"choice": "finish", "answer": "42"}"#,
+        r#"{"choice": "finish"}"#,
+        r#"{"choice": "ship", "arguments": {"answer": "42"}}"#,
+        r#"{"choice": "finish", "arguments": {"Answer": "42"}}"#,
+        r#"<think>ship</think>ship"#,
+        "",
+        "finish",
+    ] {
+        assert!(exact_option(text, &options()).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn the_whole_answer_is_the_name_or_the_json() {
     for text in [
         "ship",

@@ -24,7 +24,7 @@ use chartc_core::host::Machine;
 use chartc_core::machine::Instant;
 use chartc_runtime::agent::ACTIONS;
 use chartc_runtime::clock::Clock;
-use chartc_runtime::oracle::OracleErrorKind;
+use chartc_runtime::oracle::FailureKind;
 use chartc_runtime::trace::view::{CallName, Callee, Happening, Outcome};
 use chartc_runtime::trace::{Cause, Line, Logged, TraceEvent};
 use serde::{Deserialize, Serialize};
@@ -439,7 +439,7 @@ impl TickStats {
             }
             // An answer that the machine rejects has a line as an answer before.
             Outcome::Unusable(_) if is_model => std::mem::take(&mut self.answered) != name(),
-            Outcome::Failed(failure) => is_model && failure.error != OracleErrorKind::Denied.word(),
+            Outcome::Failed(failure) => is_model && failure.error != FailureKind::Denied.word(),
             _ => false,
         }
     }

@@ -566,13 +566,13 @@ impl<'c> Walks<'c> {
             None => 1,
         };
         let client = row.client.and_then(|c| self.chart.clients[c.index()].retry);
-        let retries = row.failure.retries;
+        let retries = row.failure.retry.times;
         Driver {
             step,
             times,
             retries: u64::from(retries),
             tools: row.tools.map_or(0, |tools| u64::from(tools.calls)),
-            of_client: retries > 0 && client == Some(retries),
+            of_client: retries > 0 && client == Some(row.failure.retry),
         }
     }
 

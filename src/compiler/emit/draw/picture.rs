@@ -23,7 +23,7 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
     Action, AskOn, BinaryOp, Chart, ChoiceKind, Each, Expr, ExprKind, Failure, Field, Limits, Lost,
-    Observable, Otherwise, State, StateKind, Status, StepKind, Transition, Trigger,
+    Observable, Otherwise, State, StateKind, Status, Step, StepKind, Transition, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -680,6 +680,28 @@ fn limits(chart: &Chart, limits: &Limits) -> String {
     parts.into_iter().filter_map(part).collect::<Vec<_>>().join("  ")
 }
 
+/// The words after the name of an `ask`, with a leading blank each.
+fn asks(chart: &Chart, step: &Step) -> String {
+    let StepKind::Ask { on, always, otherwise } = &step.kind else { return String::new() };
+    let mut text = String::new();
+    if step.is_exact {
+        text.push_str(" exact");
+    }
+    match on {
+        AskOn::Turn => text.push_str(" on turn"),
+        AskOn::Event(events) => {
+            text.push_str(&format!(" on {}", notation::event_pattern(chart, events)));
+        }
+    }
+    if *always {
+        text.push_str(" always");
+    }
+    if matches!(otherwise, Otherwise::Stay) {
+        text.push_str(" else stay");
+    }
+    text
+}
+
 /// The row of a step, without its outcomes. `guard` writes its condition.
 pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> LabelRow {
     let step = &chart.steps[id.index()];
@@ -700,22 +722,7 @@ pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> S
             let entry = if run.on_entry { " at entry" } else { "" };
             ("run", Some(Look::Done), format!("{name} {}{entry}{}", run.chart, run.forward.words()))
         }
-        StepKind::Ask { on, always, otherwise } => {
-            let mut text = name;
-            match on {
-                AskOn::Turn => text.push_str(" on turn"),
-                AskOn::Event(events) => {
-                    text.push_str(&format!(" on {}", notation::event_pattern(chart, events)));
-                }
-            }
-            if *always {
-                text.push_str(" always");
-            }
-            if matches!(otherwise, Otherwise::Stay) {
-                text.push_str(" else stay");
-            }
-            ("ask", Some(Look::Choice), text)
-        }
+        StepKind::Ask { .. } => ("ask", Some(Look::Choice), name + &asks(chart, step)),
     };
     let is_home = state.0 == 0 || !matches!(chart.state(state).kind, StateKind::Atomic);
     let (_, rest) = if is_home {

@@ -360,6 +360,12 @@ fn step(row: &StepRow) -> String {
     Row(format!("step({:?}, {}, StepRowKind::{kind})", &*row.name, row.state.0))
         .add("guarded", row.guard)
         .count("retries", row.retries)
+        .with(
+            "retries_on",
+            (row.retries_on != chartc_core::tables::FailureKinds::ALL)
+                .then(|| row.retries_on.0.to_string()),
+        )
+        .with("waits", row.wait.map(|[first, most]| format!("{first}, {most}")))
         .with("otherwise", failure.map(|f| format!("FailureRow::{f}")))
         .add("ends_turn", row.ends_turn)
         .with("client", (!row.client.is_empty()).then(|| format!("{:?}", &*row.client)))
@@ -367,6 +373,7 @@ fn step(row: &StepRow) -> String {
         .with("each", row.each.map(each))
         .add("retries_doubt", row.retries_doubt)
         .add("accepts_cut", row.accepts_cut)
+        .add("exact", row.is_exact)
         .0
 }
 

@@ -166,7 +166,7 @@ impl<'s> Converter<'s> {
             PyExprKind::Set(items) => {
                 let (items, ty) = self.items(items);
                 let list = expr(ExprKind::List(items), span);
-                (expression::call("set", vec![list], span), ty.list())
+                (expression::call("unique", vec![list], span), ty.list())
             }
             PyExprKind::Dict(entries) => self.dict(entries, span),
             PyExprKind::Comprehension { item, name, source, filter } => {
@@ -491,6 +491,11 @@ impl Converter<'_> {
             "min" | "max" => types.into_iter().fold(Ty::Unknown, Ty::join),
             // `set`, `sorted`: a list of the same elements.
             _ => element_type(&first).list(),
+        };
+        let name = match name {
+            "set" => "unique",
+            "sorted" => "sort",
+            same => same,
         };
         (expression::call(name, values, span), ty)
     }

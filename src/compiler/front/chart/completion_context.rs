@@ -355,7 +355,7 @@ fn add(next: &mut Next, rule: Rule) {
         Rule::told_offered => &["offered"],
         Rule::told_denied => &["denied"],
         Rule::told_called => &["called"],
-        Rule::told_asked => &["asked"],
+        Rule::told_asked | Rule::told_asking => &["asked", "asking"],
         Rule::prompt_of => &["prompt"],
         Rule::told_text => {
             next.name = true;

@@ -52,8 +52,10 @@ pub(super) const STEPS: &[&str] = &[
 ];
 
 /// The first words of items in tests.
-pub(super) const TESTS: &[&str] =
-    &["given", "at", "send", "turn", "turns", "set", "wait", "answers", "fails", "tool", "expect"];
+pub(super) const TESTS: &[&str] = &[
+    "given", "at", "send", "turn", "turns", "until", "set", "wait", "answers", "fails", "tool",
+    "expect",
+];
 
 /// The words for what to type where a rule was expected; `None` if that is not worth saying.
 pub(super) fn describe(rule: Rule) -> Option<&'static str> {
@@ -64,7 +66,7 @@ pub(super) fn describe(rule: Rule) -> Option<&'static str> {
         Rule::target => "a state",
         Rule::states => "a state",
         Rule::line_string | Rule::block_string => "a text in quotes",
-        Rule::int => "a whole number",
+        Rule::int | Rule::grouped => "a whole number",
         Rule::float | Rule::duration | Rule::negative => "a number",
         Rule::type_expr | Rule::type_args => "a type",
         Rule::expr
@@ -139,6 +141,7 @@ pub(super) fn describe(rule: Rule) -> Option<&'static str> {
         Rule::told_denied => "`denied`",
         Rule::told_called => "`called`",
         Rule::told_asked => "`asked`",
+        Rule::told_asking => "`asking`",
         Rule::assign | Rule::do_call => "an assignment or a call",
         Rule::raise | Rule::send | Rule::cancel | Rule::log => return None,
         _ => return keyword(rule),
@@ -167,6 +170,7 @@ fn keyword(rule: Rule) -> Option<&'static str> {
         (Rule::kw_as, "`as`"),
         (Rule::kw_except, "`except`"),
         (Rule::kw_warn, "`warn`"),
+        (Rule::kw_exact, "`exact`"),
         (Rule::kw_always, "`always`"),
         (Rule::kw_stay, "`stay`"),
         (Rule::kw_with, "`with`"),
@@ -271,6 +275,7 @@ const ALL: &[(Rule, &str)] = &[
     (Rule::kw_llm, "llm"),
     (Rule::kw_code, "code"),
     (Rule::kw_ask, "ask"),
+    (Rule::kw_exact, "exact"),
     (Rule::kw_always, "always"),
     (Rule::kw_stay, "stay"),
     (Rule::kw_human, "human"),
@@ -300,6 +305,8 @@ const ALL: &[(Rule, &str)] = &[
     (Rule::kw_denied, "denied"),
     (Rule::kw_called, "called"),
     (Rule::kw_asked, "asked"),
+    (Rule::kw_asking, "asking"),
+    (Rule::kw_until, "until"),
     (Rule::kw_contains, "contains"),
     (Rule::kw_of, "of"),
     (Rule::kw_none, "none"),

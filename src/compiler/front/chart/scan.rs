@@ -5,6 +5,7 @@
 
 use crate::rules::SYNTAX;
 use crate::syntax::diagnostic::Diagnostic;
+use crate::syntax::placeholder_end;
 use crate::syntax::source::{FileId, Span};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,29 +40,40 @@ pub(super) struct Scan {
     /// The ranges, besides spaces and line ends, that the grammar skips outside of texts: comments, tabs, carriage returns and byte order
     /// marks, in order.
     blanks: Vec<Range<usize>>,
+    /// The offsets of the quotes of texts in placeholders of one-line texts, in order.
+    inner_quotes: Vec<usize>,
     /// Whether brackets nest too deeply for the parser, which is reported.
     pub(super) too_deep: bool,
 }
 
 impl Scan {
-    /// The text for the grammar: its `blanks` are replaced by spaces, so that offsets stay the same.
+    /// The text for the grammar: its `blanks` are replaced by spaces, and the quotes inside of one-line texts by single quotes, so that
+    /// offsets stay the same.
     pub(super) fn plain<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.blanks.is_empty() {
+        if self.blanks.is_empty() && self.inner_quotes.is_empty() {
             return Cow::Borrowed(text);
         }
+        let mut plain = self.without_blanks(text);
+        for at in &self.inner_quotes {
+            plain.replace_range(*at..at + 1, "'");
+        }
+        Cow::Owned(plain)
+    }
+
+    fn without_blanks(&self, text: &str) -> String {
         let mut plain = String::with_capacity(text.len());
         for blank in &self.blanks {
             plain.push_str(&text[plain.len()..blank.start]);
             plain.extend(std::iter::repeat_n(' ', blank.len()));
         }
         plain.push_str(&text[plain.len()..]);
-        Cow::Owned(plain)
+        plain
     }
 }
 
 /// Prepares a part of the text of `file` for the grammar. The part begins outside of texts.
 pub(super) fn plain(text: &str, file: FileId) -> Cow<'_, str> {
-    if text.bytes().any(|b| matches!(b, b'/' | b'\t' | b'\r' | MARK_START)) {
+    if text.bytes().any(|b| matches!(b, b'/' | b'\t' | b'\r' | b'{' | MARK_START)) {
         scan(text, file, &mut Vec::new()).plain(text)
     } else {
         Cow::Borrowed(text)
@@ -209,7 +221,10 @@ impl Scanner<'_> {
         what: &str,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> usize {
-        let (end, closed) = quoted_end(self.bytes, at);
+        let (end, closed) = match quote {
+            b'"' => text_end(self.bytes, at, &mut self.scan.inner_quotes),
+            _ => quoted_end(self.bytes, at),
+        };
         if closed {
             return end;
         }
@@ -365,7 +380,7 @@ fn token(text: &str, at: usize) -> (TokenKind, usize) {
             (if doc { TokenKind::Doc } else { TokenKind::Comment }, end)
         }
         b'"' if rest.starts_with("\"\"\"") => (TokenKind::Block, block_end(bytes, at).0),
-        b'"' => (TokenKind::Text, within_line(text, quoted_end(bytes, at).0)),
+        b'"' => (TokenKind::Text, within_line(text, text_end(bytes, at, &mut Vec::new()).0)),
         b'`' => (TokenKind::Quoted, within_line(text, quoted_end(bytes, at).0)),
         b'a'..=b'z' | b'A'..=b'Z' | b'_' => (TokenKind::Word, word_end(bytes, at)),
         b'0'..=b'9' => number(bytes, at),
@@ -405,11 +420,20 @@ fn number(bytes: &[u8], at: usize) -> (TokenKind, usize) {
         (kind, end) = (TokenKind::Float, digits(end + 1 + sign));
     }
     let whole = word_end(bytes, end);
+    let groups = bytes[end..whole].chunks(4);
+    if kind == TokenKind::Int && end < whole && end - at <= 3 && groups.clone().all(is_group) {
+        return (kind, whole);
+    }
     match &bytes[end..whole] {
         [] => (kind, end),
         b"ms" | b"s" | b"m" | b"h" | b"d" if kind == TokenKind::Int => (TokenKind::Duration, whole),
         _ => (TokenKind::Other, whole),
     }
+}
+
+/// Whether it is `_000` of `50_000`.
+fn is_group(part: &[u8]) -> bool {
+    matches!(part, [b'_', digits @ ..] if digits.len() == 3 && digits.iter().all(u8::is_ascii_digit))
 }
 
 /// The end of the word characters that begin at `at`.
@@ -429,7 +453,23 @@ pub(super) fn block_end(bytes: &[u8], at: usize) -> (usize, bool) {
     found.map_or((bytes.len(), false), |n| (at + 3 + n + 3, true))
 }
 
-/// The end of the text or name that opens at `at` with a quote and ends with the same quote on its line, and whether it is closed.
+/// The end of the one-line text that opens at `at`, and whether it is closed. Adds the quotes of texts in its placeholders to `inner`.
+fn text_end(bytes: &[u8], at: usize, inner: &mut Vec<usize>) -> (usize, bool) {
+    let mut i = at + 1;
+    while i < bytes.len() && bytes[i] != b'\n' {
+        let pair = bytes.get(i + 1).copied();
+        i = match bytes[i] {
+            b'"' => return (i + 1, true),
+            b'\\' if pair.is_some_and(|b| b != b'\n') => i + 2,
+            b'{' if pair == Some(b'{') => i + 2,
+            b'{' => placeholder_end(bytes, i, inner).unwrap_or(i + 1),
+            _ => i + 1,
+        };
+    }
+    (i.min(bytes.len()), false)
+}
+
+/// The end of the name that opens at `at` with a back-quote and ends with one on its line, and whether it is closed.
 pub(super) fn quoted_end(bytes: &[u8], at: usize) -> (usize, bool) {
     let mut i = at + 1;
     while i < bytes.len() && bytes[i] != b'\n' {

@@ -212,8 +212,8 @@ fn passed(cx: &mut Cx<'_>, set: &[Ident], argument: &Ident) -> Option<(ToolSetId
 
 // Lowers calls of the functions of the language.
 
-/// The name and the function, with the least and the greatest number of arguments.
-const BUILTINS: [(&str, Builtin, usize, usize); 33] = [
+/// The name and the function, with the least and the greatest number of arguments. `sorted` and `set` are earlier names, as in Python.
+const BUILTINS: [(&str, Builtin, usize, usize); 38] = [
     ("len", Builtin::Len, 1, 1),
     ("min", Builtin::Min, 1, usize::MAX),
     ("max", Builtin::Max, 1, usize::MAX),
@@ -222,15 +222,20 @@ const BUILTINS: [(&str, Builtin, usize, usize); 33] = [
     ("sum", Builtin::Sum, 1, 1),
     ("any", Builtin::Any, 1, 1),
     ("all", Builtin::All, 1, 1),
+    ("sort", Builtin::Sorted, 1, 1),
     ("sorted", Builtin::Sorted, 1, 1),
     ("lower", Builtin::Lower, 1, 1),
     ("upper", Builtin::Upper, 1, 1),
     ("concat", Builtin::Concat, 0, usize::MAX),
     ("starts_with", Builtin::StartsWith, 2, 2),
+    ("join", Builtin::Join, 2, 2),
+    ("split", Builtin::Split, 1, 2),
+    ("replace", Builtin::Replace, 3, 3),
     ("str", Builtin::Str, 1, 1),
     ("float", Builtin::Float, 1, 1),
     ("int", Builtin::Int, 1, 1),
     ("bool", Builtin::Bool, 1, 1),
+    ("unique", Builtin::Set, 0, 1),
     ("set", Builtin::Set, 0, 1),
     ("get", Builtin::Get, 2, 3),
     ("is_a", Builtin::IsA, 2, 2),
@@ -347,15 +352,6 @@ pub(in crate::lower) fn call_builtin(
             let item = arguments.first().map_or(Type::Json, |list| element(&list.ty));
             (arguments, Type::List(Box::new(item)))
         }
-        Builtin::Lower | Builtin::Upper => {
-            (one(cx, env, name, written, |t| *t == Type::Text, "a text"), Type::Text)
-        }
-        Builtin::StartsWith => {
-            (written.iter().map(|e| expect(cx, env, e, &Type::Text)).collect(), Type::Bool)
-        }
-        Builtin::Concat | Builtin::Str => {
-            (written.iter().map(|e| expr(cx, env, e, None)).collect(), Type::Text)
-        }
         Builtin::Float | Builtin::Int => {
             let convertible = |t: &Type| is_number(t) || matches!(t, Type::Text | Type::Bool);
             let arguments = one(cx, env, name, written, convertible, "a number, a text or a Bool");
@@ -380,12 +376,47 @@ pub(in crate::lower) fn call_builtin(
             };
             (arguments, ty)
         }
+        _ => call_of_texts(cx, env, builtin, name, written),
+    };
+    of(ExprKind::Builtin(builtin, arguments), ty)
+}
+
+/// Lowers the arguments of a function of texts or of ECMAScript, and determines the type of its result.
+fn call_of_texts(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    builtin: Builtin,
+    name: &Ident,
+    written: &[syntax::Expr],
+) -> (Vec<Expr>, Type) {
+    match builtin {
+        Builtin::Lower | Builtin::Upper => {
+            (one(cx, env, name, written, |t| *t == Type::Text, "a text"), Type::Text)
+        }
+        Builtin::StartsWith => {
+            (written.iter().map(|e| expect(cx, env, e, &Type::Text)).collect(), Type::Bool)
+        }
+        Builtin::Join => {
+            let lists = |t: &Type| matches!(t, Type::List(_));
+            let mut arguments = one(cx, env, name, &written[..1], lists, "a list");
+            arguments.push(expect(cx, env, &written[1], &Type::Text));
+            (arguments, Type::Text)
+        }
+        Builtin::Split => {
+            let arguments = written.iter().map(|e| expect(cx, env, e, &Type::Text)).collect();
+            (arguments, Type::List(Box::new(Type::Text)))
+        }
+        Builtin::Replace => {
+            (written.iter().map(|e| expect(cx, env, e, &Type::Text)).collect(), Type::Text)
+        }
+        Builtin::Concat | Builtin::Str => {
+            (written.iter().map(|e| expr(cx, env, e, None)).collect(), Type::Text)
+        }
         _ => {
             let any = Some(&Type::Json);
             (written.iter().map(|e| expr(cx, env, e, any)).collect(), script_type(builtin))
         }
-    };
-    of(ExprKind::Builtin(builtin, arguments), ty)
+    }
 }
 
 /// The type of the result of a function of ECMAScript.

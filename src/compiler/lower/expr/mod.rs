@@ -29,8 +29,8 @@ use crate::syntax::diagnostic::{Diagnostic, near};
 use crate::syntax::source::{Ident, Span};
 use chartc_core::arena::{LocalId, StateId, StepId, VarId};
 use chartc_core::model::{
-    BinaryOp, CompareOp, Expr, ExprKind, Local, Observable, Since, StateKind, Type, TypeDef,
-    TypeKind, UnaryOp, VariableKind,
+    BinaryOp, Builtin, CompareOp, Expr, ExprKind, Local, Observable, Since, StateKind, Type,
+    TypeDef, TypeKind, UnaryOp, VariableKind,
 };
 use literals::is_count;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ fn dispatch(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr, hint: Option
         S::None => of(ExprKind::None, Type::Optional(Box::new(Type::Json))),
         S::Bad => unknown(""),
         S::Bool(b) => of(ExprKind::Bool(*b), Type::Bool),
-        S::Int(i) => of(ExprKind::Int(*i), Type::Int),
+        S::Int(i) | S::GroupedInt(i) => of(ExprKind::Int(*i), Type::Int),
         S::Float(x) => of(ExprKind::Float(*x), Type::Float),
         S::Duration(ms) => of(ExprKind::Duration(*ms), Type::Duration),
         S::Text(text) => {
@@ -102,6 +102,7 @@ fn dispatch(cx: &mut Cx<'_>, env: &mut Env, written: &syntax::Expr, hint: Option
         S::Comprehension { item, name, source, filter } => {
             comprehension(cx, env, name, [item, source], filter.as_deref(), hint)
         }
+        S::Flattened(lists) => flattened(cx, env, lists, hint),
     }
 }
 
@@ -285,6 +286,14 @@ fn comprehension(
         filter: filter.map(Box::new),
     };
     of(kind, ty)
+}
+
+/// Lowers a comprehension over several sources, whose first makes lists of the others.
+fn flattened(cx: &mut Cx<'_>, env: &mut Env, lists: &syntax::Expr, hint: Option<&Type>) -> Expr {
+    let hint = hint.map(|ty| Type::List(Box::new(inner(ty).clone())));
+    let lists = expr(cx, env, lists, hint.as_ref());
+    let ty = if let Type::List(list) = &lists.ty { (**list).clone() } else { Type::Json };
+    of(ExprKind::Builtin(Builtin::Flatten, vec![lists]), ty)
 }
 
 /// The type of the elements when iterating over `from`: the elements of a list, the characters of a text, or the keys of a map.

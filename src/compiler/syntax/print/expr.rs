@@ -4,7 +4,7 @@ use super::Out;
 use crate::syntax::source::Ident;
 use crate::syntax::{
     Binding, Expr, ExprKind, Hole, Param, ParamArgument, Path, Template, TemplatePart, TypeExpr,
-    TypeKind, UnaryOp, is_lower_snake, is_reserved, is_upper_camel,
+    TypeKind, UnaryOp, is_lower_snake, is_reserved, is_upper_camel, placeholder_end,
 };
 use chartc_core::visible;
 
@@ -108,6 +108,7 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
         // The digits of the least integer do not fit without their sign.
         ExprKind::Int(i64::MIN) => format!("({} - 1)", i64::MIN + 1),
         ExprKind::Int(value) => value.to_string(),
+        ExprKind::GroupedInt(value) => grouped(*value),
         ExprKind::Float(value) => float(*value),
         ExprKind::Text(text) => match at {
             PrintContext::Level(level) => template(text, level),
@@ -164,11 +165,39 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
                 fields.iter().map(|(n, e)| format!("{}: {}", lower(&n.node), whole(e))).collect();
             format!("{} {{ {} }}", upper(&name.node), fields.join(", "))
         }
-        ExprKind::Comprehension { item, name, source, filter } => {
-            let filter = filter.as_ref().map_or(String::new(), |f| format!(" if {}", whole(f)));
-            format!("[{} for {} in {}{filter}]", whole(item), lower(&name.node), whole(source))
+        ExprKind::Comprehension { .. } | ExprKind::Flattened(_) => {
+            let (mut item, mut sources) = (expr, String::new());
+            // A comprehension that is an item of one that is not flattened has brackets of its own.
+            let mut is_part = true;
+            while is_part {
+                let (outer, is_flat) = match &item.kind {
+                    ExprKind::Flattened(outer) => (&**outer, true),
+                    _ => (item, false),
+                };
+                let ExprKind::Comprehension { item: inner, name, source, filter } = &outer.kind
+                else {
+                    break;
+                };
+                let filter = filter.as_ref().map_or(String::new(), |f| format!(" if {}", whole(f)));
+                sources += &format!(" for {} in {}{filter}", lower(&name.node), whole(source));
+                (item, is_part) = (inner, is_flat);
+            }
+            format!("[{}{sources}]", whole(item))
         }
     }
+}
+
+/// Prints the digits of a number that is not negative, in groups of three.
+fn grouped(value: i64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n) % 3 == 0 {
+            out.push('_');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 /// Prints a name before a dot, which may be the name of a type or of anything else.
@@ -193,7 +222,7 @@ pub(super) fn float(value: f64) -> String {
 }
 
 /// Prints milliseconds in the largest unit that divides them. One minute is `60s`, and one or two days are `24h` or `48h`.
-fn duration(ms: u64) -> String {
+pub(super) fn duration(ms: u64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
     let few = |size: u64| (size == 60_000 && ms == size) || (size == 86_400_000 && ms < 3 * size);
     let fits = |size: u64| ms > 0 && ms.is_multiple_of(size) && !few(size);
@@ -281,7 +310,12 @@ pub(super) fn line(template: &Template) -> String {
                 '}' => out.push_str("}}"),
                 c => out.push(c),
             }),
-            TemplatePart::Hole(inner) => out.push_str(&within_quotes(&hole(inner))),
+            TemplatePart::Hole(inner) => {
+                let inner = hole(inner);
+                let is_plain = placeholder_end(inner.as_bytes(), 0, &mut Vec::new());
+                let is_plain = is_plain == Some(inner.len());
+                out.push_str(&if is_plain { inner } else { within_quotes(&inner) });
+            }
             TemplatePart::Bad { text, .. } => out.push_str(&within_quotes(text)),
         }
     }

@@ -20,8 +20,8 @@
 //! ```
 
 use super::expr::{
-    arguments, expr, float, lower, names, param, params, params_given, path, plain, quote, renamed,
-    template, type_expr, uninterpolated, upper,
+    arguments, duration, expr, float, lower, names, param, params, params_given, path, plain,
+    quote, renamed, template, type_expr, uninterpolated, upper,
 };
 use super::{Layout, Out};
 use crate::syntax::{
@@ -269,6 +269,10 @@ pub(super) fn client(out: &mut Out, node: &Client) {
 }
 
 fn client_option(out: &mut Out, node: &ClientOption) {
+    if let Some(retry) = &node.retry {
+        out.push(&again(retry));
+        return;
+    }
     let value = client_value(&node.value, out.level);
     out.push(&format!("{} {value}", lower(&node.name.node)));
 }
@@ -542,7 +546,10 @@ pub(super) fn step(out: &mut Out, node: &Step) {
     let head = match &node.kind {
         StepKind::Llm => format!("llm {name}{each}{client}"),
         StepKind::Code(_) => format!("code {name}{client}"),
-        StepKind::Ask(ask) => format!("ask {name}{client} {}", on(ask, level)),
+        StepKind::Ask(ask) => {
+            let exact = if ask.exact { " exact" } else { "" };
+            format!("ask {name}{exact}{client} {}", on(ask, level))
+        }
         StepKind::Call(tool, all) => {
             format!("call {name}{each} {}{}{client}", path(tool), arguments(all, level))
         }
@@ -641,12 +648,26 @@ fn outcome(out: &mut Out, node: &Outcome) {
 pub(super) fn policy(node: &Policy, level: usize) -> String {
     let then = node.then.as_ref().map(|then| fail_word(then, level));
     match (&node.retry, then) {
-        (Some(count), Some(then)) => format!("retry {} then {then}", count.node),
-        (Some(count), None) => format!("retry {}", count.node),
+        (Some(retry), Some(then)) => format!("{} then {then}", again(retry)),
+        (Some(retry), None) => again(retry),
         (None, Some(then)) if then.starts_with("->") => format!("then {then}"),
         (None, Some(then)) => then,
         (None, None) => String::new(),
     }
+}
+
+fn again(retry: &crate::syntax::Retry) -> String {
+    let mut out = format!("retry {}", retry.times.node);
+    if !retry.on.is_empty() {
+        out.push_str(&format!(" on {}", names(&retry.on)));
+    }
+    if let Some((first, most)) = &retry.wait {
+        out.push_str(&format!(" wait {}", duration(first.node)));
+        if let Some(most) = most {
+            out.push_str(&format!(" up to {}", duration(most.node)));
+        }
+    }
+    out
 }
 
 fn fail_word(word: &FailWord, level: usize) -> String {
@@ -757,6 +778,7 @@ fn test_item(out: &mut Out, node: &TestItem) {
         TestItem::Send(event, all) => format!("send {}{}", path(event), step_optional(all, level)),
         TestItem::Turn(None) => "turn".to_owned(),
         TestItem::Turn(Some(count)) => format!("turns {}", count.node),
+        TestItem::Until(step) => format!("until asked {}", asked(step)),
         TestItem::Set(name, value) => format!("set {} = {}", lower(&name.node), expr(value, level)),
         TestItem::Wait(time) => format!("wait {}", expr(time, level)),
         TestItem::Answers(step, said) => {
@@ -805,6 +827,7 @@ fn expected(Expectation { negated, what }: &Expectation, level: usize) -> String
             format!("called {}{all}", path(name))
         }
         Assertion::Asked(step) => format!("asked {}", lower(&step.node)),
+        Assertion::Asking(step) => format!("asking {}", self::asked(step)),
         Assertion::Prompt(step, text) => {
             format!("prompt of {} contains {}", lower(&step.node), plain(&text.node))
         }

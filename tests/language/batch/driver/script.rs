@@ -58,6 +58,7 @@ pub(crate) fn line(step: &Step) -> String {
                 Outcome::Forbidden(id) => format!("forbidden {}", id.0),
                 Outcome::Unusable => "unusable".to_owned(),
                 Outcome::Failed(reason) => format!("failed{}", values(reason)),
+                Outcome::Final(reason) => format!("final{}", values(reason)),
                 Outcome::Doubt(reason) => format!("doubt{}", values(reason)),
             };
             format!("answer {now} {} {outcome}", number(key))
@@ -207,6 +208,7 @@ impl<'t> Words<'t> {
                     "forbidden" => Outcome::Forbidden(ToolId(self.number()?)),
                     "unusable" => Outcome::Unusable,
                     "failed" => Outcome::Failed(self.values()?),
+                    "final" => Outcome::Final(self.values()?),
                     "doubt" => Outcome::Doubt(self.values()?),
                     _ => return None,
                 };

@@ -886,6 +886,9 @@ const fn needs_arguments(function: Builtin) -> bool {
             | Builtin::Lower
             | Builtin::Upper
             | Builtin::StartsWith
+            | Builtin::Join
+            | Builtin::Split
+            | Builtin::Replace
             | Builtin::Float
             | Builtin::Int
             | Builtin::Set

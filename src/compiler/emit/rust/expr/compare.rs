@@ -593,6 +593,13 @@ impl Writer<'_> {
                 let text = code!("[{parts}].concat()", parts).using(Use::Allocator);
                 Some(Code::owned(text, Type::Text))
             }
+            (Builtin::Flatten, [lists])
+                if matches!(&lists.ty, Type::List(_)) && lists.ty != Type::Json =>
+            {
+                let lists = lists.within(Binding::Whole);
+                let text = code!("{lists}.concat()", lists).using(Use::Allocator);
+                Some(Code::owned(text, ty.clone()))
+            }
             (Builtin::Str, [x]) if x.ty == Type::Text => Some(x.clone()),
             (Builtin::Int | Builtin::Float | Builtin::Bool, [x]) => self.scalar(function, x),
             _ => None,

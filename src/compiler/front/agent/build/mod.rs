@@ -460,7 +460,7 @@ fn client(agent: &Agent, findings: &mut Vec<Diagnostic>) -> Option<Noted<ChartIt
     }
     let name = client_name(agent)?;
     let option = |word: &str, value: Expr, span: Span| {
-        noted(ClientOption { name: Ident::new(word.to_owned(), span), value }, span)
+        noted(ClientOption { name: Ident::new(word.to_owned(), span), value, retry: None }, span)
     };
     let mut options: Vec<Noted<ClientOption>> =
         model.into_iter().map(|(model, span)| option("model", text(model, span), span)).collect();
@@ -514,7 +514,8 @@ fn failure(policy: &Policy, default: &Policy) -> (u32, OnFailure) {
 /// The failure policy as syntax: `retry N then fail`, or `then skip`.
 fn policy((retries, on): (u32, OnFailure), span: Span) -> syntax::Policy {
     let then = if on == OnFailure::Skip { FailWord::Skip } else { FailWord::Fail };
-    syntax::Policy { retry: Some(Spanned::new(retries, span)), then: Some(then), span }
+    let retry = Some(syntax::Retry::times(Spanned::new(retries, span)));
+    syntax::Policy { retry, then: Some(then), span }
 }
 
 // An agent without `workflow`: one step that says what the agent knows and asks for an action.

@@ -302,8 +302,12 @@ impl Builder<'_> {
         let mut items = vec![noted(StepItem::Prompt(prompt), span)];
         items.push(noted(StepItem::Policy(no_retry(None, span)), span));
         items.extend(self.heuristic(step));
-        let ask =
-            Ask { on: EventPattern::Turn(span), always: true, otherwise: Some(AskElse::Stay) };
+        let ask = Ask {
+            on: EventPattern::Turn(span),
+            exact: false,
+            always: true,
+            otherwise: Some(AskElse::Stay),
+        };
         (StepKind::Ask(ask), items)
     }
 
@@ -455,7 +459,8 @@ fn done(step: &Ident) -> syntax::Done {
 }
 
 fn no_retry(then: Option<FailWord>, span: Span) -> syntax::Policy {
-    syntax::Policy { retry: Some(Spanned::new(0, span)), then, span }
+    let retry = Some(syntax::Retry::times(Spanned::new(0, span)));
+    syntax::Policy { retry, then, span }
 }
 
 /// The prompt of a question that has none of its own.

@@ -15,7 +15,7 @@ use crate::front::chart::scan::{plain, scan, too_deep};
 use crate::syntax::source::{Ident, Span, Spanned};
 use crate::syntax::{
     BinaryOp, Binding, CompareOp, Entry, Expr, ExprKind, Hole, Template, TemplatePart, UnaryOp,
-    is_lower_snake, is_reserved,
+    is_lower_snake, is_reserved, placeholder_end,
 };
 use pest::Parser;
 use pest::iterators::{Pair, Pairs};
@@ -50,6 +50,21 @@ fn infix(text: &str) -> (Infix, Binding, Binding) {
     // The words of `not in` may be separated by any blanks, so it is found by exclusion.
     let op = CompareOp::ALL.into_iter().find(|op| op.word() == text);
     (Infix::Compare(op.unwrap_or(CompareOp::NotIn)), Binding::Compare, Binding::Default)
+}
+
+/// A comprehension; the first source is the outermost. With several, each outer one makes a list of lists, which is flattened.
+fn comprehension(item: Expr, sources: Vec<(Ident, Expr, Option<Expr>)>) -> ExprKind {
+    let span = item.span;
+    let mut inner = item;
+    let mut is_list = false;
+    for (name, source, filter) in sources.into_iter().rev() {
+        let (source, filter) = (Box::new(source), filter.map(Box::new));
+        let kind = ExprKind::Comprehension { item: Box::new(inner), name, source, filter };
+        let kind = if is_list { ExprKind::Flattened(Box::new(Expr { kind, span })) } else { kind };
+        inner = Expr { kind, span };
+        is_list = true;
+    }
+    inner.kind
 }
 
 /// Parses an expression that stands alone.
@@ -245,6 +260,7 @@ impl Cx<'_> {
             Rule::kw_true => ExprKind::Bool(true),
             Rule::kw_false => ExprKind::Bool(false),
             Rule::int => ExprKind::Int(self.int(&pair)),
+            Rule::grouped => ExprKind::GroupedInt(self.int(&pair)),
             Rule::float => ExprKind::Float(self.float(&pair)),
             Rule::duration => ExprKind::Duration(self.duration(&pair)),
             Rule::line_string | Rule::block_string => ExprKind::Text(self.template(&pair)),
@@ -304,6 +320,7 @@ impl Cx<'_> {
 
     fn list(&mut self, inner: Pairs<'_, Rule>, below: &mut usize) -> ExprKind {
         let mut items = Vec::new();
+        let mut sources = Vec::new();
         for part in inner {
             match part.as_rule() {
                 Rule::expr => {
@@ -318,20 +335,18 @@ impl Cx<'_> {
                         name = Some(self.ident(&bound));
                     }
                     let mut rest = self.exprs_with_height(parts, below).into_iter();
-                    if let (Some(item), Some(name), Some(source)) = (items.pop(), name, rest.next())
-                    {
-                        return ExprKind::Comprehension {
-                            item: Box::new(item),
-                            name,
-                            source: Box::new(source),
-                            filter: rest.next().map(Box::new),
-                        };
+                    if let (Some(name), Some(source)) = (name, rest.next()) {
+                        sources.push((name, source, rest.next()));
                     }
                 }
                 _ => {}
             }
         }
-        ExprKind::List(items)
+        if sources.is_empty() {
+            return ExprKind::List(items);
+        }
+        *below += 2 * sources.len();
+        items.pop().map_or(ExprKind::Bad, |item| comprehension(item, sources))
     }
 
     fn exprs_with_height(&mut self, pairs: Pairs<'_, Rule>, below: &mut usize) -> Vec<Expr> {
@@ -346,7 +361,7 @@ impl Cx<'_> {
 
     /// The value of an integer; one that does not fit is reported and becomes 0.
     pub(super) fn int(&mut self, pair: &Pair<'_, Rule>) -> i64 {
-        pair.as_str().parse().unwrap_or_else(|_| {
+        pair.as_str().replace('_', "").parse().unwrap_or_else(|_| {
             let span = self.span(pair);
             self.error(span, format!("`{}` does not fit into 64 bits", pair.as_str()));
             0
@@ -463,6 +478,7 @@ fn is_literal(expr: &Expr) -> bool {
             | ExprKind::Bad
             | ExprKind::Bool(_)
             | ExprKind::Int(_)
+            | ExprKind::GroupedInt(_)
             | ExprKind::Float(_)
             | ExprKind::Text(_)
             | ExprKind::Duration(_)
@@ -584,11 +600,17 @@ impl Parts {
     }
 }
 
-impl Cx<'_> {
+impl<'s> Cx<'s> {
+    /// The text of a string as it is written, which is not what the grammar has read, and its offset.
+    fn written(&self, pair: &Pair<'_, Rule>) -> (&'s str, usize) {
+        let place = pair.as_span();
+        (&self.text[place.start()..place.end()], place.start())
+    }
+
     /// Builds the text of a `Rule::line_string` or a `Rule::block_string`.
     pub(super) fn template(&mut self, pair: &Pair<'_, Rule>) -> Template {
         let span = self.span(pair);
-        let (raw, at) = (pair.as_str(), pair.as_span().start());
+        let (raw, at) = self.written(pair);
         let block = pair.as_rule() == Rule::block_string;
         let mut parts = Parts { done: Vec::new(), text: String::new(), start: at, end: at };
         if block {
@@ -608,7 +630,7 @@ impl Cx<'_> {
     /// Builds a text in which braces have no meaning.
     pub(super) fn plain_text(&mut self, pair: &Pair<'_, Rule>) -> Spanned<String> {
         let span = self.span(pair);
-        let (raw, at) = (pair.as_str(), pair.as_span().start());
+        let (raw, at) = self.written(pair);
         if pair.as_rule() == Rule::block_string {
             let inner = raw[3..].strip_suffix("\"\"\"").unwrap_or(&raw[3..]);
             return Spanned::new(dedent(inner).iter().map(|(_, line)| *line).collect(), span);
@@ -658,12 +680,16 @@ impl Cx<'_> {
                     i += 2;
                 }
                 b'{' => {
-                    let close = match &paired {
-                        Some(known) if i < known.end => known.close(i),
+                    // A placeholder with plain quotes is read as it is written.
+                    let end = (!raw).then(|| placeholder_end(bytes, i, &mut Vec::new())).flatten();
+                    let close = match (end, &paired) {
+                        (Some(end), _) => Some(end - 1),
+                        (None, Some(known)) if i < known.end => known.close(i),
                         _ => close_of(&bytes[i..], !raw).map(|n| i + n),
                     };
                     if let Some(close) = close {
-                        let part = self.hole(&line[i..=close], at + i, raw);
+                        let as_written = raw || end.is_some();
+                        let part = self.hole(&line[i..=close], at + i, as_written);
                         parts.add(self, part);
                         i = close + 1;
                     } else {
@@ -683,9 +709,7 @@ impl Cx<'_> {
     fn stray(&self, brace: &str, raw: bool, at: usize) -> TemplatePart {
         let end = match (brace, raw) {
             ("{", true) => "opens no placeholder: its line has no `}` for it",
-            ("{", false) => {
-                "opens no placeholder: the text ends before its `}`; a quote in it is written `\\\"`"
-            }
+            ("{", false) => "opens no placeholder: the text ends before its `}`",
             _ => "closes no placeholder",
         };
         TemplatePart::Bad {

@@ -684,8 +684,10 @@ fn client(cx: &mut Cx<'_>, pair: P<'_>) -> Client {
     let mut inner = parts(pair);
     let name = inner.next().expect("a client has a name");
     let name = cx.declared(&name, Spelling::Lower, "a client");
-    let options = cx.items(inner, BodyKind::Client, |cx, p| {
-        (p.as_rule() == Rule::client_option).then(|| client_option(cx, p))
+    let options = cx.items(inner, BodyKind::Client, |cx, p| match p.as_rule() {
+        Rule::client_option => Some(client_option(cx, p)),
+        Rule::again => Some(client_retry(cx, p)),
+        _ => None,
     });
     Client { name, options }
 }
@@ -704,6 +706,7 @@ fn client_option(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
                 continue;
             }
             Rule::int => ExprKind::Int(cx.int(&part)),
+            Rule::grouped => ExprKind::GroupedInt(cx.int(&part)),
             Rule::float => ExprKind::Float(cx.float(&part)),
             Rule::duration => ExprKind::Duration(cx.duration(&part)),
             Rule::kw_true => ExprKind::Bool(true),
@@ -730,12 +733,21 @@ fn client_option(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
             value = Expr { kind, span: sign.to(span) };
         }
     }
-    ClientOption { name, value }
+    ClientOption { name, value, retry: None }
+}
+
+fn client_retry(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
+    let start = cx.span(&pair).start as usize;
+    let retry = cx.again(pair);
+    let span = Span::new(retry.times.span.file, start, start + "retry".len());
+    let kind = ExprKind::Int(i64::from(retry.times.node));
+    let value = Expr { kind, span: retry.times.span };
+    ClientOption { name: Ident::new("retry".to_owned(), span), value, retry: Some(retry) }
 }
 
 /// Turns an option of a server into an entry of a map.
 fn entry(option: ClientOption) -> Entry {
-    let ClientOption { name: Ident { node, span }, value } = option;
+    let ClientOption { name: Ident { node, span }, value, .. } = option;
     let parts = vec![TemplatePart::Text(node, span)];
     let kind = ExprKind::Text(Template { parts, span, block: false });
     Entry { key: Expr { kind, span }, value }

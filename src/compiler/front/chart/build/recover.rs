@@ -630,7 +630,9 @@ pub(in crate::front::chart) fn lost(
     for (comment, divisor) in divisors {
         let Some(divided) = seen.behind(&text[..comment.start]) else { continue };
         // `count = 0 // seen` is prose, whatever `seen` is.
-        let literal = |e: &Expr| matches!(e.kind, ExprKind::Int(_) | ExprKind::Float(_));
+        let literal = |e: &Expr| {
+            matches!(e.kind, ExprKind::Int(_) | ExprKind::GroupedInt(_) | ExprKind::Float(_))
+        };
         let named = matches!(divisor.kind, ExprKind::Name(_) | ExprKind::Field(..));
         let prose = literal(divided) && named;
         if !prose && is_number(divided, &seen.names) && is_number(&divisor, &seen.names) {
@@ -669,7 +671,7 @@ fn is_prose(text: &str) -> bool {
 /// Whether the expression computes a number from literals and known variables and functions.
 fn is_number(expr: &Expr, names: &BTreeSet<&str>) -> bool {
     match &expr.kind {
-        ExprKind::Int(_) | ExprKind::Float(_) => true,
+        ExprKind::Int(_) | ExprKind::GroupedInt(_) | ExprKind::Float(_) => true,
         ExprKind::Name(name) => names.contains(name.as_str()),
         ExprKind::Field(base, _) => is_number(base, names),
         ExprKind::Index(base, _) => is_number(base, names),

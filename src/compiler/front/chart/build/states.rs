@@ -333,6 +333,7 @@ struct StepHead {
     arguments: Vec<crate::syntax::Expr>,
     text: Option<crate::syntax::Template>,
     on: Option<EventPattern>,
+    exact: bool,
     always: bool,
     params: Vec<ParamArgument>,
     at_entry: bool,
@@ -365,6 +366,7 @@ impl Cx<'_> {
                 }
                 Rule::line_string | Rule::block_string => head.text = Some(self.template(&part)),
                 Rule::ask_event => head.on = part.into_inner().next().map(|p| self.ask_event(p)),
+                Rule::kw_exact => head.exact = true,
                 Rule::kw_always => head.always = true,
                 Rule::otherwise => head.otherwise = self.otherwise(part),
                 Rule::with => {
@@ -407,6 +409,7 @@ impl Cx<'_> {
             Rule::code => StepKind::Code(head.statements),
             Rule::ask => StepKind::Ask(Ask {
                 on: head.on.expect("an `ask` has its event"),
+                exact: head.exact,
                 always: head.always,
                 otherwise: head.otherwise,
             }),
@@ -475,7 +478,7 @@ impl Cx<'_> {
         let (mut retry, mut then) = (None, None);
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::int => retry = Some(Spanned::new(self.count(&part), self.span(&part))),
+                Rule::again => retry = Some(self.again(part)),
                 Rule::kw_skip => then = Some(FailWord::Skip),
                 Rule::kw_fail => then = Some(FailWord::Fail),
                 Rule::target => then = Some(FailWord::Take(self.target(part))),
@@ -483,6 +486,28 @@ impl Cx<'_> {
             }
         }
         Policy { retry, then, span }
+    }
+
+    /// Builds a `Rule::again`.
+    pub(super) fn again(&mut self, pair: P<'_>) -> crate::syntax::Retry {
+        let mut retry = crate::syntax::Retry::times(Spanned::new(0, self.span(&pair)));
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::int => retry.times = Spanned::new(self.count(&part), self.span(&part)),
+                Rule::again_on => {
+                    let names = part.into_inner().filter(|p| p.as_rule() == Rule::name);
+                    retry.on = names.map(|name| self.ident(&name)).collect();
+                }
+                Rule::again_wait => {
+                    let waits = part.into_inner().filter(|p| p.as_rule() == Rule::duration);
+                    let mut waits =
+                        waits.map(|wait| Spanned::new(self.duration(&wait), self.span(&wait)));
+                    retry.wait = waits.next().map(|first| (first, waits.next()));
+                }
+                _ => {}
+            }
+        }
+        retry
     }
 
     /// Builds a small number that is written in digits; a larger one is reported and becomes 0.
@@ -753,6 +778,7 @@ fn item(cx: &mut Cx<'_>, pair: P<'_>) -> TestItem {
             let count = u32::try_from(count).unwrap_or(u32::MAX);
             Some(TestItem::Turn(Some(Spanned::new(count, span))))
         }
+        Rule::test_until => Parts::from_pair(cx, pair).asked.map(TestItem::Until),
         Rule::test_set => {
             let (name, value) = build_assignment(cx, child(pair, Rule::assign));
             Some(TestItem::Set(name, value))
@@ -891,12 +917,14 @@ fn expectation(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Expectation> {
                 });
             }
             _ => {
-                let Parts { name, mut paths, arguments, is_only, .. } = Parts::from_pair(cx, part);
+                let parts = Parts::from_pair(cx, part);
+                let Parts { name, asked, mut paths, arguments, is_only, .. } = parts;
                 what = Some(match rule {
                     Rule::told_at => Assertion::At(paths),
                     Rule::told_offered => Assertion::Offered(paths, is_only),
                     Rule::told_denied => Assertion::Denied(paths.pop()),
                     Rule::told_called => Assertion::Called(paths.pop()?, arguments),
+                    Rule::told_asking => Assertion::Asking(asked?),
                     _ => Assertion::Asked(name?),
                 });
             }

@@ -468,6 +468,7 @@ fn is_safe(value: &Expr) -> bool {
         ExprKind::None
         | ExprKind::Bool(_)
         | ExprKind::Int(_)
+        | ExprKind::GroupedInt(_)
         | ExprKind::Float(_)
         | ExprKind::Duration(_)
         | ExprKind::Name(_) => true,
