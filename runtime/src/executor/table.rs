@@ -133,7 +133,9 @@ fn meaning(question: &Question, text: &str) -> String {
         outcome @ (Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable) => {
             panic!("{outcome:?}")
         }
-        outcome @ (Outcome::Failed(_) | Outcome::Doubt(_)) => panic!("{outcome:?}"),
+        outcome @ (Outcome::Failed(_) | Outcome::Final(_) | Outcome::Doubt(_)) => {
+            panic!("{outcome:?}")
+        }
     }
 }
 

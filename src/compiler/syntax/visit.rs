@@ -558,7 +558,7 @@ impl<'s> Walk<'_, 's> {
             | ExprKind::Name(_) => {}
             ExprKind::Text(template) => self.template(template),
             ExprKind::Field(base, _) | ExprKind::Unary(_, base) | ExprKind::Flattened(base) => {
-                self.expr(base)
+                self.expr(base);
             }
             ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Default(a, b) => {
                 self.exprs([&**a, b]);

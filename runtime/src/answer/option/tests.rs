@@ -71,7 +71,7 @@ fn an_exact_answer_is_the_bare_name_or_the_form_of_the_schema() {
         r#"{"choice": "ship", "reasoning": "good"}"#,
         r#"{"choice": "ship", "choice": "pivot"}"#,
         r#"{"choice": "ship",}"#,
-        r#"{'choice': 'ship'}"#,
+        "{'choice': 'ship'}",
         r#"{"choice": ["ship"]}"#,
         r#"[{"choice": "ship"}]"#,
         r#"{"choice": "ship"} or pivot"#,
@@ -79,7 +79,7 @@ fn an_exact_answer_is_the_bare_name_or_the_form_of_the_schema() {
         r#"{"choice": "finish"}"#,
         r#"{"choice": "ship", "arguments": {"answer": "42"}}"#,
         r#"{"choice": "finish", "arguments": {"Answer": "42"}}"#,
-        r#"<think>ship</think>ship"#,
+        "<think>ship</think>ship",
         "",
         "finish",
     ] {

@@ -55,7 +55,7 @@ impl Scan {
         }
         let mut plain = self.without_blanks(text);
         for at in &self.inner_quotes {
-            plain.replace_range(*at..at + 1, "'");
+            plain.replace_range(*at..=*at, "'");
         }
         Cow::Owned(plain)
     }

@@ -192,7 +192,7 @@ fn grouped(value: i64) -> String {
     let digits = value.to_string();
     let mut out = String::new();
     for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n) % 3 == 0 {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
             out.push('_');
         }
         out.push(digit);
