@@ -212,7 +212,7 @@ fn passed(cx: &mut Cx<'_>, set: &[Ident], argument: &Ident) -> Option<(ToolSetId
 
 // Lowers calls of the functions of the language.
 
-/// The name and the function, with the least and the greatest number of arguments. `sorted` and `set` are earlier names, as in Python.
+/// The name and the function, with the least and the greatest number of arguments.
 const BUILTINS: [(&str, Builtin, usize, usize); 38] = [
     ("len", Builtin::Len, 1, 1),
     ("min", Builtin::Min, 1, usize::MAX),
@@ -254,6 +254,9 @@ const BUILTINS: [(&str, Builtin, usize, usize); 38] = [
     ("js_duration", Builtin::JsDuration, 1, 1),
 ];
 
+/// Names of earlier versions, which are read but not offered.
+const EARLIER: [&str; 2] = ["sorted", "set"];
+
 /// Functions that query the machine.
 const MACHINE: [&str; 4] = ["in", "turns_in", "streak", "repeated"];
 
@@ -264,12 +267,17 @@ pub(in crate::lower) fn find(name: &str) -> Option<Builtin> {
 
 /// The functions of the language, by name.
 pub fn names<'n>() -> impl Iterator<Item = &'n str> {
+    known().filter(|name| !EARLIER.contains(name))
+}
+
+/// The same, with the names of earlier versions.
+fn known<'n>() -> impl Iterator<Item = &'n str> {
     BUILTINS.iter().map(|(name, ..)| *name).chain(MACHINE)
 }
 
 /// Whether the language has a function of this name.
 pub(in crate::lower) fn is_language_function(name: &str) -> bool {
-    names().any(|known| known == name)
+    known().any(|known| known == name)
 }
 
 /// Lowers a call of a function of the language.
