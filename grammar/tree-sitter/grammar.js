@@ -182,7 +182,7 @@ export default grammar({
     tool_pattern: $ => choice(prec(1, 'any'), seq(alias($._pattern_path, $.path), optional('.*'))),
     _pattern_path: $ => pathOr($, ['any']),
 
-    client: $ => seq('client', field('name', $._name), '{', repeat(choice(alias($._retry, $.client_option), $.client_option)), '}'),
+    client: $ => seq('client', field('name', $._name), '{', repeat(choice(alias($._client_retry, $.client_option), $.client_option)), '}'),
     client_option: $ => seq(
       field('name', $._name),
       field('value', choice($._plain, $._signed_number, $.boolean, $.none, $._name, $.server_options)),
@@ -412,9 +412,11 @@ export default grammar({
       'skip',
       'fail',
     )),
-    _retry: $ => prec.right(seq(
-      'retry', $.integer, optional(seq('on', commaSep1(field('kind', $._name)))), optional($._retry_wait),
+    _retry: $ => prec.right(seq('retry', $.integer, optional($._retry_on), optional($._retry_wait))),
+    _client_retry: $ => prec.right(seq(
+      field('name', alias('retry', $.identifier)), field('value', $.integer), optional($._retry_on), optional($._retry_wait),
     )),
+    _retry_on: $ => seq('on', commaSep1(field('kind', $._name))),
     _retry_wait: $ => seq('wait', $.duration, optional(seq('up', 'to', $.duration))),
     _on_failure: $ => choice('skip', 'fail', seq('->', $.target)),
     at_a_time: $ => seq($.integer, 'at', 'a', 'time'),
