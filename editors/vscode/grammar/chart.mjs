@@ -97,6 +97,8 @@ const lines = {
   client: {
     patterns: [
       ...include('comments'),
+      ...include('policy'),
+      match('(up)\\s+(to)(?=\\s+\\d)', control, control),
       match(`(${name})(?=\\s+(?:["\\d{-]|true|false|none|[A-Za-z_\`]|$))(?:\\s+(${name}))?`, property, 'constant.other'),
       braces('server-options', 'client'),
       ...include('plain-string', 'numbers', 'constants', 'operators'),

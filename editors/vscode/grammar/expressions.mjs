@@ -4,7 +4,7 @@ import { any, braces, brackets, caps, func, include, isReserved, match, name, pr
 import { observables, types } from './words.mjs';
 
 // A placeholder of a one-line text, from behind its brace, in which texts have plain quotes: a quote begins one where an operand can stand.
-const plainHole = String.raw`(?<hole>(?:[^"\\{}]|(?:[(\[,:=<>+\-*/%?{]|(?<!\w)(?:then|else|and|or|not|in|div|if))\s*"(?:[^"\\]|\\.)*"|\{\g<hole>)*\})`;
+const plainHole = String.raw`((?:[^"\\{}]|(?:[(\[,:=<>+\-*/%?{]|(?<!\w)(?:then|else|and|or|not|in|div|if))\s*"(?:[^"\\]|\\.)*"|\{\g<1>)*\})`;
 
 export const expressions = {
   comments: {

@@ -23,7 +23,7 @@ export const steps = [
 ];
 
 /** First words in tests. */
-export const tests = ['given', 'at', 'send', 'turns', 'turn', 'set', 'wait', 'answers', 'fails', 'tool', 'expect'];
+export const tests = ['given', 'at', 'send', 'turns', 'until', 'turn', 'set', 'wait', 'answers', 'fails', 'tool', 'expect'];
 
 /** How a run ends. */
 export const statuses = ['ok', 'partial', 'stuck', 'limit', 'canceled', 'error'];

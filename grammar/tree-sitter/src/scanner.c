@@ -96,9 +96,8 @@ static bool quote(TSLexer *lexer, unsigned level) {
   return true;
 }
 
-// Whether an operand may follow the word that is ahead. Reads the word.
-static bool operand_word(TSLexer *lexer) {
-  static const char *const words[] = {"then", "else", "and", "or", "not", "in", "div", "if"};
+// Reads the word that is ahead, and returns whether it is one of these words of at most five letters.
+static bool read_word(TSLexer *lexer, const char *const *words, unsigned count) {
   char word[6] = {0};
   unsigned length = 0;
   while (is_word(lexer->lookahead)) {
@@ -106,10 +105,16 @@ static bool operand_word(TSLexer *lexer) {
     length++;
     advance(lexer);
   }
-  for (unsigned i = 0; length <= 5 && i < sizeof words / sizeof *words; i++) {
+  for (unsigned i = 0; length <= 5 && i < count; i++) {
     if (strcmp(word, words[i]) == 0) return true;
   }
   return false;
+}
+
+// Reads the word that is ahead, and returns whether an operand may follow it.
+static bool operand_word(TSLexer *lexer) {
+  static const char *const words[] = {"then", "else", "and", "or", "not", "in", "div", "if"};
+  return read_word(lexer, words, sizeof words / sizeof *words);
 }
 
 // Whether a placeholder that was just opened is closed on its line, before its text ends. A plain quote in it begins a text only where
@@ -358,17 +363,7 @@ static bool value_ahead(TSLexer *lexer) {
   int32_t c = lexer->lookahead;
   if (c == '"' || c == '`' || c == '}' || c == '/' || lexer->eof(lexer)) return false;
   if (!is_lower(c)) return true;
-  char word[6] = {0};
-  unsigned length = 0;
-  while (is_word(lexer->lookahead)) {
-    if (length < 5) word[length] = (char)lexer->lookahead;
-    length++;
-    advance(lexer);
-  }
-  for (unsigned i = 0; length <= 5 && i < sizeof words / sizeof *words; i++) {
-    if (strcmp(word, words[i]) == 0) return true;
-  }
-  return false;
+  return read_word(lexer, words, sizeof words / sizeof *words);
 }
 
 static bool scan(Scanner *scanner, TSLexer *lexer, const bool *valid) {
