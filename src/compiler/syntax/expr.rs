@@ -244,7 +244,7 @@ impl Placeholders<'_> {
                     self.inner.push(i);
                     open.pop();
                     is_operand = false;
-                    if self.is_all_of_it(at, i) {
+                    if self.is_only_text(at, i) {
                         return None;
                     }
                 }
@@ -288,8 +288,9 @@ impl Placeholders<'_> {
         self.bytes[at..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count()
     }
 
-    /// Whether the text that ends at `end` is all that the placeholder at `at` holds: `"{"  other: "}"` are two texts.
-    fn is_all_of_it(&self, at: usize, end: usize) -> bool {
+    /// Whether the text that ends at `end` would be all that the placeholder at `at` holds. Then there is no placeholder: `"{"  other: "}"`
+    /// are two texts.
+    fn is_only_text(&self, at: usize, end: usize) -> bool {
         let is_first = self.inner.iter().rev().nth(1).is_some_and(|first| {
             self.bytes[at + 1..*first].iter().all(|b| *b == b' ' || *b == b'\t')
         });

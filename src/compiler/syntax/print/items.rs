@@ -270,7 +270,7 @@ pub(super) fn client(out: &mut Out, node: &Client) {
 
 fn client_option(out: &mut Out, node: &ClientOption) {
     if let Some(retry) = &node.retry {
-        out.push(&again(retry));
+        out.push(&retry_text(retry));
         return;
     }
     let value = client_value(&node.value, out.level);
@@ -648,15 +648,15 @@ fn outcome(out: &mut Out, node: &Outcome) {
 pub(super) fn policy(node: &Policy, level: usize) -> String {
     let then = node.then.as_ref().map(|then| fail_word(then, level));
     match (&node.retry, then) {
-        (Some(retry), Some(then)) => format!("{} then {then}", again(retry)),
-        (Some(retry), None) => again(retry),
+        (Some(retry), Some(then)) => format!("{} then {then}", retry_text(retry)),
+        (Some(retry), None) => retry_text(retry),
         (None, Some(then)) if then.starts_with("->") => format!("then {then}"),
         (None, Some(then)) => then,
         (None, None) => String::new(),
     }
 }
 
-fn again(retry: &crate::syntax::Retry) -> String {
+fn retry_text(retry: &crate::syntax::Retry) -> String {
     let mut out = format!("retry {}", retry.times.node);
     if !retry.on.is_empty() {
         out.push_str(&format!(" on {}", names(&retry.on)));

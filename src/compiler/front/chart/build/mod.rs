@@ -686,7 +686,7 @@ fn client(cx: &mut Cx<'_>, pair: P<'_>) -> Client {
     let name = cx.declared(&name, Spelling::Lower, "a client");
     let options = cx.items(inner, BodyKind::Client, |cx, p| match p.as_rule() {
         Rule::client_option => Some(client_option(cx, p)),
-        Rule::again => Some(client_retry(cx, p)),
+        Rule::retry => Some(client_retry(cx, p)),
         _ => None,
     });
     Client { name, options }
@@ -738,7 +738,7 @@ fn client_option(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
 
 fn client_retry(cx: &mut Cx<'_>, pair: P<'_>) -> ClientOption {
     let start = cx.span(&pair).start as usize;
-    let retry = cx.again(pair);
+    let retry = cx.retry(pair);
     let span = Span::new(retry.times.span.file, start, start + "retry".len());
     let kind = ExprKind::Int(i64::from(retry.times.node));
     let value = Expr { kind, span: retry.times.span };

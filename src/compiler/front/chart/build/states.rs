@@ -478,7 +478,7 @@ impl Cx<'_> {
         let (mut retry, mut then) = (None, None);
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::again => retry = Some(self.again(part)),
+                Rule::retry => retry = Some(self.retry(part)),
                 Rule::kw_skip => then = Some(FailWord::Skip),
                 Rule::kw_fail => then = Some(FailWord::Fail),
                 Rule::target => then = Some(FailWord::Take(self.target(part))),
@@ -488,17 +488,17 @@ impl Cx<'_> {
         Policy { retry, then, span }
     }
 
-    /// Builds a `Rule::again`.
-    pub(super) fn again(&mut self, pair: P<'_>) -> crate::syntax::Retry {
+    /// Builds a `Rule::retry`.
+    pub(super) fn retry(&mut self, pair: P<'_>) -> crate::syntax::Retry {
         let mut retry = crate::syntax::Retry::times(Spanned::new(0, self.span(&pair)));
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::int => retry.times = Spanned::new(self.count(&part), self.span(&part)),
-                Rule::again_on => {
+                Rule::retry_on => {
                     let names = part.into_inner().filter(|p| p.as_rule() == Rule::name);
                     retry.on = names.map(|name| self.ident(&name)).collect();
                 }
-                Rule::again_wait => {
+                Rule::retry_wait => {
                     let waits = part.into_inner().filter(|p| p.as_rule() == Rule::duration);
                     let mut waits =
                         waits.map(|wait| Spanned::new(self.duration(&wait), self.span(&wait)));
