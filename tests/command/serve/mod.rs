@@ -94,7 +94,7 @@ impl Server {
             .unwrap_or_else(|(_, said)| panic!("the server ended: {said}"))
     }
 
-    /// As [`Self::new`], for a server that may end before it listens. The error then has its exit code and its output.
+    /// As [`Self::of`], for a server that may end before it listens. The error then has its exit code and its output.
     fn tried(folder: &Path, arguments: &[&str]) -> Result<Self, (Option<i32>, String)> {
         let arguments = [arguments, &["--listen", "127.0.0.1:0"]].concat();
         let mut child = command(folder, &arguments).spawn().expect("chartc runs");
