@@ -181,6 +181,7 @@ fn keyword(rule: Rule) -> Option<&'static str> {
         (Rule::kw_returns, "`returns`"),
         (Rule::kw_fails, "`fails`"),
         (Rule::kw_not, "`not`"),
+        (Rule::kw_asked, "`asked`"),
         (Rule::kw_of, "`of`"),
         (Rule::kw_contains, "`contains`"),
     ];

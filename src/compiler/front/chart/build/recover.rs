@@ -563,6 +563,9 @@ pub(in crate::front::chart) fn token_hint(
         "with" if rules.contains(&Rule::kw_always) => {
             "the client comes right after the name of the step: `ask s with c on turn`"
         }
+        "exact" if rules.contains(&Rule::kw_always) => {
+            "`exact` comes right after the name of the step: `ask s exact on turn`"
+        }
         "=>" | "→" => "an arrow is `->`",
         "&&" => "write `and`",
         "||" => "write `or`",
@@ -576,6 +579,9 @@ pub(in crate::front::chart) fn token_hint(
         _ if found.starts_with('\'') => "a text stands between `\"`",
         _ if is_reserved(found) && rules.iter().any(|r| name.contains(r)) => {
             return Some(format!("`{found}` is a reserved word: as a name it must be back-quoted"));
+        }
+        _ if found.contains('_') && found.chars().all(|c| c.is_ascii_digit() || c == '_') => {
+            "digits are in groups of three, as in `50_000`"
         }
         _ if found.starts_with(|c: char| c.is_ascii_digit())
             && found.contains(|c: char| c.is_ascii_alphabetic()) =>
