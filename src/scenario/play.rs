@@ -701,11 +701,7 @@ pub(super) fn owed(wanted: &Wanted, span: Span) -> Failure {
     let name = wanted.name();
     match wanted {
         Wanted::Answer(question) => {
-            let options: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
-            let offered = match options.as_slice() {
-                [] => String::new(),
-                options => format!("; offered: {}", options.join(", ")),
-            };
+            let offered = wanted.offered("; offered: ", "");
             let asked = super::short(&question.prompt, 200);
             Failure::new(span, format!("`{name}` asks, and the test gives no answer"))
                 .found(format!("asked: {asked}{offered}"))

@@ -49,16 +49,19 @@ impl Wanted {
         }
     }
 
+    /// The names of the options that the question offers, between these texts; empty if there are none.
+    pub(super) fn offered(&self, before: &str, after: &str) -> String {
+        let Self::Answer(question) = self else { return String::new() };
+        let names: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
+        if names.is_empty() { String::new() } else { before.to_owned() + &names.join(", ") + after }
+    }
+
     /// What waits, in one line: the question with its options, or the call with its arguments.
     pub(super) fn described(&self) -> String {
         let name = self.name();
         match self {
             Self::Answer(question) => {
-                let options: Vec<&str> = question.options.iter().map(|o| &*o.offer.name).collect();
-                let offered = match options.as_slice() {
-                    [] => String::new(),
-                    options => format!(" ({})", options.join(", ")),
-                };
+                let offered = self.offered(" (", ")");
                 format!(
                     "`{name}` asks {}{offered}",
                     super::quoted(&super::short(&question.prompt, 200))

@@ -6,6 +6,7 @@ use crate::syntax::{
     Binding, Expr, ExprKind, Hole, Param, ParamArgument, Path, Template, TemplatePart, TypeExpr,
     TypeKind, UnaryOp, is_lower_snake, is_reserved, is_upper_camel, placeholder_end,
 };
+use chartc_core::expr::{Value, format};
 use chartc_core::visible;
 
 /// The surroundings of an expression: the indentation of its line, or a placeholder, in which everything stays on one line.
@@ -108,7 +109,9 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
         // The digits of the least integer do not fit without their sign.
         ExprKind::Int(i64::MIN) => format!("({} - 1)", i64::MIN + 1),
         ExprKind::Int(value) => value.to_string(),
-        ExprKind::GroupedInt(value) => grouped(*value),
+        ExprKind::GroupedInt(value) => {
+            format::format(&Value::Int(*value), "_").unwrap_or_else(|_| value.to_string())
+        }
         ExprKind::Float(value) => float(*value),
         ExprKind::Text(text) => match at {
             PrintContext::Level(level) => template(text, level),
@@ -185,19 +188,6 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
             format!("[{}{sources}]", whole(item))
         }
     }
-}
-
-/// Prints the digits of a number that is not negative, in groups of three.
-fn grouped(value: i64) -> String {
-    let digits = value.to_string();
-    let mut out = String::new();
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n).is_multiple_of(3) {
-            out.push('_');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Prints a name before a dot, which may be the name of a type or of anything else.
