@@ -559,7 +559,6 @@ impl Oracle for FirstQuestion {
 
 /// The setting in which a question is asked.
 struct Setting<'c> {
-    /// The chart and its child charts.
     /// The plans of the chart and of its child charts.
     plans: Arc<[Plan]>,
     given: &'c InitialValues,

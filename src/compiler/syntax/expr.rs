@@ -196,7 +196,7 @@ const DEEPEST_PLACEHOLDER: usize = 16;
 /// `None` if there are no such quotes, or if no placeholder opens here. Adds the offsets of the quotes to `inner`.
 ///
 /// A quote begins a text inside the placeholder only where an operand can stand: after a sign, an opening bracket or a word such as `else`.
-/// Anywhere else it ends the text around it, so that a stray `{` takes in nothing of the line behind its text.
+/// Anywhere else, it ends the text around it. So a stray `{` does not affect what follows its text.
 pub fn placeholder_end(bytes: &[u8], at: usize, inner: &mut Vec<usize>) -> Option<usize> {
     let known = inner.len();
     let found = Placeholders { bytes, inner }.end(at);

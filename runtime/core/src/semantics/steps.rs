@@ -153,8 +153,8 @@ impl<P: Program> Stepper<P> {
         }
     }
 
-    /// Whether the step makes another attempt after a failure. The host knows the kind of a failed call, and says `Final` where there is none;
-    /// a child chart fails without its help.
+    /// Whether the step makes another attempt after [`Outcome::Failed`]. Only the host knows the kind of a failed call, and answers
+    /// [`Outcome::Final`] if no attempt follows. A child chart fails without the host.
     fn retries_failed(&self, step: StepId) -> bool {
         let is_child = matches!(self.tables.steps[step.index()].kind, StepRowKind::Run { .. });
         !is_child || self.retries_on(step, FailureKind::Other)

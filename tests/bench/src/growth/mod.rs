@@ -165,7 +165,9 @@ fn row(chartc: &Path, shape: &Growing, line: &Line, folders: &[PathBuf]) -> Opti
     let is_slow = grows(&times, SECONDS, 1.0) || grows(&sizes, MEGABYTES, 1.0);
     let is_still = grows(&times, SECONDS, STILL) || grows(&sizes, MEGABYTES, STILL);
     match known {
-        Some(_) if !is_still => faults.push("no longer so: remove it from the known cases".into()),
+        Some(_) if !is_still => {
+            faults.push("it grows no faster than others now: remove it from the known cases".into())
+        }
         None if is_slow => faults.push("it grows too fast".into()),
         _ => {}
     }
