@@ -47,7 +47,7 @@ impl PairKind {
         match kind {
             VariableKind::Param { .. } => matches!(self, Self::Param),
             VariableKind::Input => matches!(self, Self::Input),
-            VariableKind::Var { .. } => false,
+            VariableKind::Var { .. } | VariableKind::Asked => false,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! that a run asks the wanted question first, and an oracle keeps the question instead of answering it. For `--at open --step triage`:
 //!
 //! 1. [`begin_at`] makes `open` the initial state.
-//! 2. [`alone`] gives every other step that asks the guard `false`.
+//! 2. [`one_asks`] lets only the step ask whose number a param has, here that of `triage`.
 //! 3. `Setting::question` starts a session and runs one turn, or sends the event that the question waits for.
 //! 4. The oracle keeps the question of `triage` and denies the call; [`show`] prints the question.
 //! 5. If the prompt cannot be rendered, [`blame`] repeats this for each placeholder alone, to find the one that fails.
@@ -21,8 +21,8 @@ use chartc_compiler::syntax::source::{Sources, Span};
 use chartc_core::arena::{EventId, StateId, StepId, VarId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
-    AskOn, Chart, Expr, ExprKind, StateKind, StepKind, Template, TemplatePart, Type, TypeDef,
-    TypeKind, Variable, VariableKind,
+    AskOn, BinaryOp, Chart, CompareOp, Expr, ExprKind, StateKind, StepKind, Template, TemplatePart,
+    Type, TypeDef, TypeKind, Variable, VariableKind,
 };
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
@@ -117,9 +117,12 @@ pub(super) fn run(args: Args) -> miette::Result<Exit> {
         return Err(miette::miette!("no step that is shown has an `each`: leave `--element` out"));
     }
     let element = args.element.as_deref();
+    let chart = Arc::new(one_asks(&chart));
+    let plans = &checked.plans_with(&chart);
     let (functions, data, at) = (args.functions.as_deref(), args.data.as_str(), args.at.as_deref());
     let request = Request {
         chart: &chart,
+        plans,
         checked: &checked,
         sources: &sources,
         given: &given,
@@ -221,8 +224,10 @@ fn questions_of(kind: &StepKind, wanted: Option<EventId>) -> Vec<Option<EventId>
 
 /// The question that the command line asks for.
 struct Request<'c> {
-    /// The chart as it starts: in the state in which the question is asked.
+    /// The chart as it starts: in the state in which the question is asked. The param [`STEP`] says which step asks.
     chart: &'c Chart,
+    /// The plans of the chart and of its child charts.
+    plans: &'c Arc<[Plan]>,
     checked: &'c Checked,
     sources: &'c Sources,
     given: &'c InitialValues,
@@ -242,11 +247,17 @@ impl Request<'_> {
         let Self { chart, checked, functions, data, at, .. } = *self;
         let mut element = Element::read(chart, id, self.element);
         loop {
-            let mut only = alone(chart, id);
-            let own = element.as_ref().map(|element| element.put(&mut only, id, self.given));
-            let plans = checked.plans_with(&Arc::new(only));
-            let given = own.as_ref().unwrap_or(self.given);
-            let setting = Setting { plans, given, functions, data, at };
+            let mut given = self.given.clone();
+            given
+                .params
+                .insert(STEP.into(), Value::Int(i64::try_from(id.index()).unwrap_or(i64::MAX)));
+            let mut plans = self.plans.clone();
+            if let Some(element @ (Element::Given(_) | Element::Example(_))) = &element {
+                let mut chart = Chart::clone(chart);
+                element.put(&mut chart, id, &mut given);
+                plans = checked.plans_with(&Arc::new(chart));
+            }
+            let setting = Setting { plans, given: &given, functions, data, at };
             let asked = setting.question(id, on)?;
             match (&asked, &element) {
                 // Nothing was asked, perhaps because the list is empty: try an example.
@@ -449,30 +460,20 @@ impl Element {
         Some(Self::Example(example(&chart.types, element_type(chart, id)?, local)))
     }
 
-    /// Replaces the list of the step with a list of this element alone, unless it is the first of the list anyway. Returns the initial
-    /// values for the changed chart.
-    fn put(&self, chart: &mut Chart, id: StepId, given: &InitialValues) -> InitialValues {
-        let InitialValues { mut params, inputs } = given.clone();
+    /// Replaces the list of the step with a list of this element alone, unless it is the first of the list anyway. Adds the element to
+    /// the initial values.
+    fn put(&self, chart: &mut Chart, id: StepId, given: &mut InitialValues) {
         if let (Self::Given(value) | Self::Example(value), Some(ty)) =
             (self, element_type(chart, id).cloned())
         {
             // The element becomes a param, so that it is checked against its type like any other.
-            let element = VarId::at(chart.variables.len());
-            chart.variables.push(Variable {
-                name: NAME.into(),
-                doc: String::new(),
-                kind: VariableKind::Param { range: None },
-                ty: ty.clone(),
-                default: None,
-            });
-            params.insert(NAME.into(), value.clone());
-            let list = Type::List(Box::new(ty.clone()));
-            let element = Expr { kind: ExprKind::Variable(element), ty };
+            let element = add_param(chart, NAME, ty.clone());
+            given.params.insert(NAME.into(), value.clone());
+            let list = Type::List(Box::new(ty));
             if let Some(each) = &mut chart.steps[id.index()].each {
                 each.list = Expr { kind: ExprKind::List(vec![element]), ty: list };
             }
         }
-        InitialValues { params, inputs }
     }
 }
 
@@ -507,23 +508,40 @@ fn example(types: &[TypeDef], ty: &Type, name: &str) -> Value {
 
 // Asks one question of a chart in order to show it.
 
-/// A copy of the chart in which no other step asks or calls.
-fn alone(chart: &Chart, id: StepId) -> Chart {
+/// The added param with the number of the step that may ask.
+const STEP: &str = "--step";
+
+/// A copy of the chart in which a step asks or calls only if the param [`STEP`] has its number. One plan serves all steps.
+fn one_asks(chart: &Chart) -> Chart {
     let mut chart = chart.clone();
+    let number = add_param(&mut chart, STEP, Type::Int);
     for (i, step) in chart.steps.iter_mut().enumerate() {
-        let asks = matches!(
-            step.kind,
-            StepKind::Llm
-                | StepKind::Ask { .. }
-                | StepKind::Call(..)
-                | StepKind::Human(_)
-                | StepKind::Run(_)
-        );
-        if asks && i != id.index() {
-            step.guard = Some(Expr { kind: ExprKind::Bool(false), ty: Type::Bool });
+        if !matches!(step.kind, StepKind::Code(_)) {
+            let own =
+                Expr { kind: ExprKind::Int(i64::try_from(i).unwrap_or(i64::MAX)), ty: Type::Int };
+            let kind = ExprKind::Compare(Box::new(number.clone()), vec![(CompareOp::Equal, own)]);
+            let mut guard = Expr { kind, ty: Type::Bool };
+            if let Some(given) = step.guard.take() {
+                let kind = ExprKind::Binary(BinaryOp::And, Box::new(guard), Box::new(given));
+                guard = Expr { kind, ty: Type::Bool };
+            }
+            step.guard = Some(guard);
         }
     }
     chart
+}
+
+/// Adds a required param. Returns an expression that reads it.
+fn add_param(chart: &mut Chart, name: &str, ty: Type) -> Expr {
+    let id = VarId::at(chart.variables.len());
+    chart.variables.push(Variable {
+        name: name.into(),
+        doc: String::new(),
+        kind: VariableKind::Param { range: None },
+        ty: ty.clone(),
+        default: None,
+    });
+    Expr { kind: ExprKind::Variable(id), ty }
 }
 
 /// The result of asking a question.

@@ -250,7 +250,7 @@ fn params(one: &Lowered, subject: &Subject) -> Vec<String> {
         Subject::Chart => {
             let params = chart.variables.iter().filter(|variable| match variable.kind {
                 VariableKind::Param { .. } => true,
-                VariableKind::Input | VariableKind::Var { .. } => false,
+                VariableKind::Input | VariableKind::Var { .. } | VariableKind::Asked => false,
             });
             params.map(|variable| variable.name.clone()).collect()
         }

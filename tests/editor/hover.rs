@@ -5,7 +5,7 @@ use chartc::ide::hover::{FUNCTIONS, WORDS, describe_word, hover};
 use chartc::load::Memory;
 use chartc::span::{FileId, Span};
 use chartc_compiler::compile::check_indexed;
-use chartc_compiler::lower::{language_functions, observables};
+use chartc_compiler::lower::{ASKED, language_functions, observables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -324,7 +324,7 @@ fn every_word_of_the_grammar_is_explained() {
 fn every_function_is_explained() {
     let known: Vec<&str> = FUNCTIONS.iter().map(|known| known.name).collect();
     let all: BTreeSet<&str> =
-        language_functions().chain(observables().map(|(name, _)| name)).collect();
+        language_functions().chain(observables().map(|(name, _)| name)).chain([ASKED]).collect();
     assert_eq!(known.iter().copied().collect::<BTreeSet<_>>(), all);
     assert_eq!(known.len(), all.len(), "a function has two entries");
 }

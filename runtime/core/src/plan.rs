@@ -440,6 +440,7 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
         retries_doubt: chart.retries_doubt(step),
         accepts_cut: step.accepts_cut,
         is_exact: step.is_exact,
+        asking: !step.asking.is_empty(),
         each: step.each.as_ref().map(|each| {
             pools.fans += 1;
             EachRow {
@@ -872,12 +873,12 @@ impl Feed for Tool {
     }
 }
 
-/// A step without `each`, `doubt retry`, `cut ok` and `exact` has the form from before these existed.
+/// A step without `each`, `doubt retry`, `cut ok`, `exact` and `asking` has the form from before these existed.
 impl Feed for Step {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, state, kind, guard, client, prompt, failure, .. } = self;
         let Self { returns, into, ends_turn, outcomes, tools, each, retries_doubt, .. } = self;
-        let Self { accepts_cut, is_exact, doc: _, .. } = self;
+        let Self { accepts_cut, is_exact, asking, doc: _, .. } = self;
         name.feed(to);
         state.feed(to);
         kind.feed(to);
@@ -901,6 +902,9 @@ impl Feed for Step {
         }
         if *is_exact {
             to.number(3);
+        }
+        if !asking.is_empty() {
+            asking.feed(to);
         }
     }
 }
@@ -1011,7 +1015,7 @@ variants! {
     Value { 0 None; 1 Bool(b); 2 Int(i); 3 Float(x); 4 Text(t); 5 Duration(d); 6 List(l); 7 Map(m); }
     Type { 0 Bool; 1 Int; 2 Float; 3 Text; 4 Duration; 5 Json; 6 List(t); 7 Map(t); 8 Optional(t); 9 Named(t); }
     TypeKind { 0 Record(fields); 1 Enum(names); }
-    VariableKind { 0 Param{range}; 1 Input; 2 Var{per_turn}; }
+    VariableKind { 0 Param{range}; 1 Input; 2 Var{per_turn}; 3 Asked; }
     Position { 0 Start; 1 End; 2 Replace; }
     StateKind { 0 Atomic; 1 Compound{initial}; 2 Parallel; 3 Final{params status}; 4 History{deep default}; }
     Status { 0 Ok; 1 Partial; 2 Stuck; 3 Limit; 4 Canceled; 5 Error; }

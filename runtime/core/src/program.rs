@@ -20,6 +20,8 @@ pub enum Block {
     Default(StateId),
     /// The actions of a transition.
     Transition(TransitionId),
+    /// The assignments that run when a step asks.
+    Asking(StepId),
 }
 
 /// The payload that guards and actions read, until the next one is bound.

@@ -473,6 +473,8 @@ pub struct StepRow {
     pub accepts_cut: bool,
     /// Whether only the name of an option or JSON that fits the schema counts as an answer.
     pub is_exact: bool,
+    /// Whether assignments run when it asks.
+    pub asking: bool,
 }
 
 impl StepRow {
@@ -494,6 +496,7 @@ impl StepRow {
         retries_doubt: false,
         accepts_cut: false,
         is_exact: false,
+        asking: false,
     };
 }
 

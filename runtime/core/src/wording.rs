@@ -65,6 +65,7 @@ pub fn actions_of(tables: &Tables, block: Block) -> String {
         Block::Exit(id, _) => format!("`exit` of {}", state(tables, id)),
         Block::Default(id) => format!("default of {}", state(tables, id)),
         Block::Transition(id) => format!("actions of {}", line(tables, id)),
+        Block::Asking(id) => format!("what `{}` asks", name(tables, id)),
     }
 }
 

@@ -557,7 +557,7 @@ const OWN_NAME: &str = "agent_id";
 pub fn open_params(chart: &Chart) -> Vec<&str> {
     let is_open = |kind: &VariableKind| match kind {
         VariableKind::Param { .. } => true,
-        VariableKind::Input | VariableKind::Var { .. } => false,
+        VariableKind::Input | VariableKind::Var { .. } | VariableKind::Asked => false,
     };
     let open = chart.variables.iter().filter(|row| is_open(&row.kind) && row.default.is_none());
     open.map(|row| row.name.as_str()).collect()
@@ -573,7 +573,7 @@ pub(crate) fn accepts(chart: &Chart, params: &Map) -> Result<(), String> {
         let declared = chart.variables.iter().find(|row| row.name == *name);
         let Some((row, range)) = declared.and_then(|row| match &row.kind {
             VariableKind::Param { range } => Some((row, range)),
-            VariableKind::Input | VariableKind::Var { .. } => None,
+            VariableKind::Input | VariableKind::Var { .. } | VariableKind::Asked => None,
         }) else {
             return Err(format!("has `{name}`, but `{}` has no such param", chart.name));
         };

@@ -534,7 +534,8 @@ impl<'c> Bounds<'c> {
             VariableKind::Param { range: Some((_, most)) } => Some(most.clone()),
             VariableKind::Param { range: None }
             | VariableKind::Input
-            | VariableKind::Var { .. } => None,
+            | VariableKind::Var { .. }
+            | VariableKind::Asked => None,
         };
         let bounds =
             self.transitions.iter().filter_map(|transition| turn_bound(transition.guard.as_ref()?));

@@ -609,6 +609,7 @@ impl<'c> Uses<'c> {
             if let StepKind::Code(actions) = &step.kind {
                 uses.actions(chart, actions, PayloadSource::Anywhere);
             }
+            uses.actions(chart, &step.asking, PayloadSource::Anywhere);
             if let Some(into) = step.into {
                 uses.flows.push((Slot::Answer(StepId::at(i)), Slot::Variable(into)));
             }

@@ -147,7 +147,7 @@ pub(super) fn hinted(chart: &Chart, hints: &Hints, slot: Slot, values: &mut Vec<
 fn range(chart: &Chart, id: VarId) -> Option<(Value, Value)> {
     match &chart.variables[id.index()].kind {
         VariableKind::Param { range } => range.clone(),
-        VariableKind::Input | VariableKind::Var { .. } => None,
+        VariableKind::Input | VariableKind::Var { .. } | VariableKind::Asked => None,
     }
 }
 

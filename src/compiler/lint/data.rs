@@ -229,7 +229,7 @@ fn find_unread_variable(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>
         }
         let var = match variable.kind {
             VariableKind::Var { per_turn } => !per_turn || is_yaml(context),
-            VariableKind::Param { .. } | VariableKind::Input => false,
+            VariableKind::Param { .. } | VariableKind::Input | VariableKind::Asked => false,
         };
         if var && usage.set[i] && !usage.read[i] {
             let but = if usage.seen[i] { " but to set itself" } else { "" };

@@ -235,7 +235,7 @@ fn is_still(chart: &Chart, guard: &Expr) -> bool {
         still &= match &e.kind {
             ExprKind::Variable(id) => match chart.variables[id.index()].kind {
                 VariableKind::Var { per_turn } => !per_turn,
-                VariableKind::Param { .. } => true,
+                VariableKind::Param { .. } | VariableKind::Asked => true,
                 VariableKind::Input => false,
             },
             ExprKind::Payload(_)

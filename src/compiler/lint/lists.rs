@@ -23,7 +23,7 @@ impl<'c> Lists<'c> {
     pub(super) fn new(chart: &'c Chart) -> Self {
         let first = |variable: &'c chartc_core::model::Variable| match variable.kind {
             VariableKind::Var { .. } => variable.default.as_ref().map(|value| vec![value]),
-            VariableKind::Param { .. } | VariableKind::Input => None,
+            VariableKind::Param { .. } | VariableKind::Input | VariableKind::Asked => None,
         };
         let mut values: Vec<Option<Vec<&Expr>>> = chart.variables.iter().map(first).collect();
         for actions in chart.bodies() {

@@ -16,6 +16,7 @@
 //!
 //! To add a lint, add the page of its rule in [`crate::rules`], a `LINT` in the file of its subject here, and its row in [`LINTS`].
 
+mod block_order;
 pub mod data;
 mod effects;
 mod ends;
@@ -148,6 +149,7 @@ pub const LINTS: &[&Lint] = &[
     &reachable::HIDDEN_STEP,
     &questions::UNPUT_QUESTION,
     &reachable::UNREACHED_STEP,
+    &block_order::LINT,
     &questions::DEAD_OPTION,
     &guards::IMPOSSIBLE_GUARD,
     &limits::UNBOUNDED_WAIT,

@@ -199,6 +199,7 @@ fn find_unused_declaration(context: &Context<'_>, diagnostics: &mut Vec<Diagnost
         let (word, does) = match variable.kind {
             VariableKind::Param { .. } => ("param", "reads"),
             VariableKind::Input => ("input", "reads"),
+            VariableKind::Asked => ("variable", "reads"),
             VariableKind::Var { .. } if unread => ("variable", "reads"),
             VariableKind::Var { .. } => ("variable", "reads or sets"),
         };

@@ -101,6 +101,15 @@ fn question(context: &Context<'_>, id: StepId) -> Option<(StepId, Wait, BTreeSet
     for expr in chart.own_prompt(id)?.holes().chain(list) {
         reads(chart, expr, &mut shown);
     }
+    // What `asked.x` reads is `x` at the moment of the question, and the data of an event does not change.
+    for action in &step.asking {
+        let Action::Assign(id, value) = action else { continue };
+        if shown.remove(id)
+            && let ExprKind::Variable(of) = value.kind
+        {
+            shown.insert(of);
+        }
+    }
     let runs = !facts.scopes.step(id).within.is_empty();
     (runs && !shown.is_empty()).then_some((id, wait, shown))
 }
@@ -184,12 +193,24 @@ fn finding(context: &Context<'_>, step: StepId, effect: Effect, by: By) -> Diagn
         ReadPlace::State(_) => whole,
         ReadPlace::Step(step) => map.step(step).name,
     });
+    let cure = match effect.spot {
+        ReadPlace::Transition(line) if is_outcome(chart, step, line) => {
+            format!("write `asked.{name}` for what {asker} showed; or {cure}")
+        }
+        ReadPlace::Transition(_) | ReadPlace::State(_) | ReadPlace::Step(_) => cure,
+    };
     let message = format!("`{name}` may have changed since {asker} showed it");
     OUTDATED_ANSWER
         .at(at, message)
         .help(cure)
         .related(data::shown_at(context, step, id), "the question shows it")
         .related(span, how)
+}
+
+/// Whether a transition follows from the answer itself, so that `asked.x` is known on it.
+fn is_outcome(chart: &Chart, step: StepId, line: TransitionId) -> bool {
+    let trigger = &chart.transition(line).trigger;
+    trigger.step() == Some(step) || matches!(trigger, Trigger::Choice(_))
 }
 
 /// The span of the first assignment to a variable within `place`; `place` itself if there is none.
@@ -614,7 +635,9 @@ impl<'w, 'c> ChangeSearch<'w, 'c> {
         let by = match self.window.chart.variables[variable.index()].kind {
             VariableKind::Input => By::Host,
             VariableKind::Var { per_turn: true } => By::Turn,
-            VariableKind::Var { per_turn: false } | VariableKind::Param { .. } => return None,
+            VariableKind::Var { per_turn: false }
+            | VariableKind::Param { .. }
+            | VariableKind::Asked => return None,
         };
         let may = self.window.wait == Wait::Turns;
         may.then(|| VariableChange { variable, by, guards: Vec::new() })

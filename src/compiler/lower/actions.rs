@@ -214,7 +214,7 @@ pub(super) fn refuse_write(cx: &mut Cx<'_>, id: VarId, span: Span, place: Span) 
     let (what, why) = match variable.kind {
         VariableKind::Param { .. } => ("param", "a param keeps its value for the whole run"),
         VariableKind::Input => ("input", "an input is set by the host only"),
-        VariableKind::Var { .. } => return,
+        VariableKind::Var { .. } | VariableKind::Asked => return,
     };
     let finding = type_error::read_only(what, &variable.name, why, span, place);
     cx.report(finding);

@@ -92,6 +92,7 @@ pub(super) struct Cx<'s> {
     pub(super) tool_items: Vec<&'s syntax::Tool>,
     /// The name of each event as written, parallel to `chart.events`.
     pub(super) event_paths: Vec<&'s syntax::Path>,
+    pub(super) asked: super::asked::Asked,
 }
 
 /// Declared names, each with its id and the place of its declaration.
@@ -213,6 +214,7 @@ impl Cx<'_> {
             type_items: Vec::new(),
             tool_items: Vec::new(),
             event_paths: Vec::new(),
+            asked: super::asked::Asked::default(),
         }
     }
 

@@ -26,6 +26,7 @@
 //! and steps from outside comes last ([`closing`]).
 
 mod actions;
+mod asked;
 mod block;
 mod closing;
 mod context;
@@ -41,6 +42,7 @@ pub mod test;
 mod tools;
 mod transitions;
 
+pub use asked::ASKED;
 pub use closing::properties;
 pub use context::{NameKind, Use};
 pub use declare::{OPTIONS as CLIENT_OPTIONS, language_types};
@@ -184,7 +186,9 @@ fn one<'s>(
     chart_items(&mut cx, chart);
     structure::settle(&mut cx);
     for id in 0..cx.chart.steps.len() {
-        steps::signature(&mut cx, chartc_core::arena::StepId::at(id));
+        let id = chartc_core::arena::StepId::at(id);
+        steps::signature(&mut cx, id);
+        asked::data(&mut cx, id);
     }
     for noted in &chart.items {
         if let ChartItem::Predicate(predicate) = &noted.node {
@@ -200,6 +204,7 @@ fn one<'s>(
     for component in &seen.components {
         closing::component(&mut cx, &mut names, component);
     }
+    asked::show(&mut cx);
     for noted in &chart.items {
         if let ChartItem::Check(check) = &noted.node {
             closing::check(&mut cx, check, noted.span);

@@ -24,7 +24,7 @@ pub(super) fn outcome(
     is_ask: bool,
 ) {
     let state = cx.chart.steps[id.index()].state;
-    let mut env = Env::at(state);
+    let mut env = Env::after(cx, id);
     let (trigger, words) = match &outcome.kind {
         OutcomeKind::Done => {
             if is_ask {
@@ -100,7 +100,7 @@ pub(super) fn trailing(cx: &mut Cx<'_>, id: StepId, written: &syntax::Tail) {
         return;
     }
     let state = cx.chart.steps[id.index()].state;
-    let mut env = Env::at(state);
+    let mut env = Env::after(cx, id);
     env.answer = Some(id);
     let Some(tail) = transitions::tail(cx, &mut env, &[], state, written) else {
         cx.dropped = true;
@@ -125,7 +125,8 @@ fn instead(
     scope: StateId,
 ) -> Option<TransitionId> {
     let state = cx.chart.steps[id.index()].state;
-    let mut env = Env::at(scope);
+    let mut env = Env::after(cx, id);
+    env.state = scope;
     let written = syntax::Tail { targets: vec![target.clone()], ..syntax::Tail::default() };
     let Some((targets, target_spans)) = transitions::targets(cx, &mut env, &written.targets) else {
         cx.dropped = true;

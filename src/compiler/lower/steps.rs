@@ -74,6 +74,7 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
         env.learn(&guard_expr, true);
         cx.chart.steps[id.index()].guard = Some(guard_expr);
     }
+    env.question = Some(id);
     let is_each = begin(cx, &mut env, node.step, id);
     let kind = kind(cx, &mut env, node.step, id);
     cx.chart.steps[id.index()].kind = kind;
@@ -142,15 +143,7 @@ fn call(
 fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
     match pattern {
         EventPattern::Turn(_) => AskOn::Turn,
-        EventPattern::Event(path, names) => {
-            if let Some(name) = names.first() {
-                let finding = ILLEGAL_STRUCTURE
-                    .at(name.span, "an `ask` cannot name the data of its event")
-                    .help("keep them in a `var` with an `on` line of their own");
-                cx.report(finding);
-            }
-            AskOn::Event(declare::events_of(cx, path))
-        }
+        EventPattern::Event(path, _) => AskOn::Event(declare::events_of(cx, path)),
         EventPattern::Any(span)
         | EventPattern::Everything(span)
         | EventPattern::Done(syntax::Done { subject: syntax::Path { span, .. }, .. })

@@ -343,6 +343,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyI
         retries_doubt: false,
         accepts_cut: false,
         is_exact: false,
+        asking: Vec::new(),
         ends_turn: None,
         outcomes: Vec::new(),
     });

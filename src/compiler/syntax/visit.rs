@@ -437,7 +437,7 @@ impl<'s> Walk<'_, 's> {
             StepKind::Llm => {}
             StepKind::Code(actions) => self.actions(actions),
             StepKind::Ask(ask) => {
-                self.scope(|walk| walk.pattern(&ask.on));
+                self.pattern(&ask.on);
                 if let Some(AskElse::Take(target)) = &ask.otherwise {
                     self.target(target);
                 }

@@ -19,7 +19,7 @@ use chartc_compiler::front::chart::completion_context::{
 use chartc_compiler::front::chart::scan::{Token, TokenKind, tokens};
 use chartc_compiler::lower::test::REASONS;
 use chartc_compiler::lower::{
-    CLIENT_OPTIONS, language_types, limit_names, machine_errors, observables,
+    ASKED, CLIENT_OPTIONS, language_types, limit_names, machine_errors, observables,
 };
 use chartc_compiler::syntax::source::FileId;
 use chartc_compiler::syntax::{TypeExpr, TypeKind};
@@ -529,6 +529,10 @@ pub(super) fn offers(
         let ty = type_text(ty, &[]);
         found.push(Offer::new(name, CompletionKind::Variable, 7).detail(ty));
     }
+    if matches!(scope.place, BodyKind::Step | BodyKind::State) {
+        let offer = Offer::new(ASKED, CompletionKind::Variable, 7);
+        found.push(offer.detail("what the question showed"));
+    }
     if scope.place == BodyKind::Test {
         found.push(
             Offer::new("result", CompletionKind::Variable, 7).detail("what the run ends with"),
@@ -636,6 +640,9 @@ pub(super) fn fields(
             |value: &Decl<'_>| Offer::new(&value.name, CompletionKind::EnumMember, 0).detail(name);
         return decl.children.iter().map(offer).collect();
     }
+    if name == ASKED && !is_bound && cursor.chain.len() == 1 {
+        return asked(scope);
+    }
     let mut ty = first(scope, bound, name);
     for field in &cursor.chain[1..] {
         let inner = ty.and_then(|ty| record(scope, ty));
@@ -647,6 +654,12 @@ pub(super) fn fields(
         Some(fields) => fields.iter().map(field).collect(),
         None => any_field(scope),
     }
+}
+
+/// Offers what a question may have shown: variables.
+fn asked(scope: &VisibleNames<'_>) -> Vec<Offer> {
+    let kinds = [SymbolKind::Variable, SymbolKind::Param, SymbolKind::Input];
+    scope.of_kind(&kinds).map(|decl| declared(decl, 0, true)).collect()
 }
 
 fn record<'s, 'c>(scope: &'s VisibleNames<'c>, ty: &TypeExpr) -> Option<&'s [Decl<'c>]> {

@@ -16,7 +16,7 @@ use super::notation::{Notation, notation as notation_of};
 use super::xml::{self, XmlPosition};
 use chartc_compiler::compile::{Checked, Compilation};
 use chartc_compiler::front::scxml::elements::named;
-use chartc_compiler::lower::{Lowered, NameKind, Use, language_functions, observables};
+use chartc_compiler::lower::{self, Lowered, NameKind, Use, language_functions, observables};
 use chartc_compiler::syntax::source::{FileId, Span};
 use chartc_compiler::syntax::visit::{self, Node};
 use chartc_compiler::syntax::{ExprKind, File, Template, TemplatePart};
@@ -452,8 +452,8 @@ fn known_to_all(file: &File, offset: u32) -> Option<(Span, &'static str)> {
         let inside = |span: Span| span.file == file.id && span.start <= offset && offset < span.end;
         match &expr.kind {
             ExprKind::Name(name) if inside(expr.span) => {
-                let known = observables().find(|(known, _)| known == name);
-                found = known.map(|(known, _)| (expr.span, known));
+                let mut known = observables().map(|(known, _)| known).chain([lower::ASKED]);
+                found = known.find(|known| known == name).map(|known| (expr.span, known));
             }
             ExprKind::Call(name, _) if inside(name.span) => {
                 let known = language_functions().find(|known| *known == name.node);

@@ -79,6 +79,7 @@ pub(super) fn variable(markdown: &mut Markdown, view: &View<'_>, id: VarId) {
     let (word, range, end) = match &row.kind {
         VariableKind::Param { range } => ("param", range.as_ref(), ""),
         VariableKind::Input => ("input", None, ""),
+        VariableKind::Asked => ("asked", None, ""),
         VariableKind::Var { per_turn: true } => ("var", None, " per turn"),
         VariableKind::Var { per_turn: false } => ("var", None, ""),
     };

@@ -132,7 +132,7 @@ impl Writer<'_> {
             };
             let place = if self.states[place].is_place() { place } else { 1 };
             if !self.spec.taste.plain && place == id {
-                let _ = writeln!(out, "{pad}{}", self.step(*step, number));
+                let _ = writeln!(out, "{pad}{}", self.step(*step, number, id));
             }
         }
         let mut offered: Vec<String> = Vec::new();

@@ -4,6 +4,7 @@ use super::actions::Around;
 use super::guards::{Bound, Returns};
 use super::render::Writer;
 use super::spec::Step;
+use super::tree::Kind;
 
 /// Kinds of steps.
 const KINDS: u8 = 16;
@@ -107,8 +108,14 @@ impl Writer<'_> {
         steps.map(|(number, _)| format!("k{number}")).collect()
     }
 
-    /// The text of a step.
-    pub(super) fn step(&self, step: Step, number: usize) -> String {
+    /// Whether a question of this state may be open in several leaves at a time.
+    fn splits(&self, state: usize) -> bool {
+        let state = &self.states[state];
+        state.kind == Kind::Parallel || state.children.iter().any(|child| self.splits(*child))
+    }
+
+    /// The text of a step of the state `place`.
+    pub(super) fn step(&self, step: Step, number: usize, place: usize) -> String {
         let is_plain = self.talks() && step.guard >= 64;
         let guard = self.guarded(if is_plain { 0 } else { step.guard }, Bound::Nothing);
         let target = self.target(step.target);
@@ -152,15 +159,21 @@ impl Writer<'_> {
             ),
             2 => format!(
                 "llm {name}{with}{guard} {{ prompt \"{{name}}\" returns Int into m  done if {name} > 2 -> {target}  \
-                 error -> {target}  ends turn if x }}"
+                 error -> {target} {{ m = asked.w }}  ends turn if x }}"
             ),
             3 => {
+                let has_data = pick % 4 > 1 && pick & 8 != 0 && !self.splits(place);
                 let on = ["turn", "turn", "a", "c"][usize::from(pick) % 4];
+                let (on, data, error) = if has_data {
+                    ("c(u)", " {u}", "error { m = u + asked.m }  ")
+                } else {
+                    (on, "", "")
+                };
                 let always = if pick & 16 != 0 { " always" } else { "" };
                 let exact = if pick & 64 != 0 { " exact" } else { "" };
                 let other = if pick & 32 != 0 { "stay" } else { &target };
                 format!(
-                    "ask {name}{exact}{with} on {on}{always} else {other}{guard} {{ prompt \"{{options}} {{l}}\" retry {retry} }}"
+                    "ask {name}{exact}{with} on {on}{always} else {other}{guard} {{ prompt \"{{options}} {{l}}{data}\" {error}retry {retry} }}"
                 )
             }
             4 => {
@@ -176,7 +189,7 @@ impl Writer<'_> {
                 )
             }
             5 => format!(
-                "human {name} \"which {{m}}?\"{guard} {{ timeout 4s -> {target}  done {{ t = {name} }}  doubt {{ m = 0 }} }}"
+                "human {name} \"which {{m}}?\"{guard} {{ timeout 4s -> {target}  done {{ t = {name}  m = asked.m }}  doubt {{ m = 0 }} }}"
             ),
             6 => format!(
                 "call {name} w.count(m){guard} {{ done {{ m = m + 1 }}  retry {retry} then fail }}"
@@ -200,7 +213,7 @@ impl Writer<'_> {
             }
             13..=15 => self.each(step, &name, &guard, &target),
             _ => format!(
-                "human {name} \"Is it {{m:>3}}?\"{guard} {{ returns Bool  done if {name} -> {target}  ends turn }}"
+                "human {name} \"Is it {{m:>3}}?\"{guard} {{ returns Bool  done if {name} and asked.m >= m -> {target}  ends turn }}"
             ),
         }
     }

@@ -52,6 +52,7 @@ macro_rules! cases {
 /// All files of cases.
 const ALL: &[&Cases] = &[
     &super::ahead::CASES,
+    &super::asked::CASES,
     &super::bounds::CASES,
     &super::content::CASES,
     &super::each::CASES,

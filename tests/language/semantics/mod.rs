@@ -3,6 +3,7 @@
 #[macro_use]
 mod cases;
 mod ahead;
+mod asked;
 mod bounds;
 pub(crate) mod children;
 mod content;

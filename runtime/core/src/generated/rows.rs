@@ -163,6 +163,8 @@ columns! { StepRow:
     accepts_cut() => accepts_cut = true;
     /// Only the name of an option or JSON that fits the schema counts as an answer.
     exact() => is_exact = true;
+    /// Assignments run when it asks.
+    asking() => asking = true;
 }
 
 /// An event with the names of its fields.

@@ -62,7 +62,10 @@ impl<H: Host> Runner<H> {
                 continue;
             }
             match (&variable.default, &variable.kind) {
-                (Some(default), VariableKind::Param { .. } | VariableKind::Input) => {
+                (
+                    Some(default),
+                    VariableKind::Param { .. } | VariableKind::Input | VariableKind::Asked,
+                ) => {
                     self.set_default(VarId::at(i), default, view)?;
                 }
                 // A default that reads an input cannot be computed yet. It is computed when the run begins.
@@ -72,7 +75,7 @@ impl<H: Host> Runner<H> {
                 (None, VariableKind::Param { .. }) => {
                     return Err(Mismatch(format!("param `{}` is missing", variable.name)));
                 }
-                (None, VariableKind::Input | VariableKind::Var { .. }) => {}
+                (None, VariableKind::Input | VariableKind::Var { .. } | VariableKind::Asked) => {}
             }
         }
         // The notes are about defaults that failed for now; they would confuse the trace.

@@ -379,6 +379,7 @@ impl<H: Host> Program for Runner<H> {
             Block::Exit(state, nth) => &chart.state(state).exit[nth as usize],
             Block::Default(state) => &chart.state(state).default_actions,
             Block::Transition(line) => &chart.transition(line).actions,
+            Block::Asking(step) => &chart.steps[step.index()].asking,
         };
         let actions = &actions[done..];
         if actions.is_empty() {
@@ -813,7 +814,7 @@ impl Plan {
             Block::Transition(line) => self.quick().line(line),
             Block::Entry(state, nth) => self.quick().entry(state, nth),
             Block::Exit(state, nth) => self.quick().exit(state, nth),
-            Block::Default(_) => &[],
+            Block::Default(_) | Block::Asking(_) => &[],
         }
     }
 }

@@ -68,6 +68,8 @@ pub enum VariableKind {
         /// Whether it is reset to its default at the start of each turn.
         per_turn: bool,
     },
+    /// What a question shows: `asked.x`, or the data of the event that it is asked on. Set when the question is asked.
+    Asked,
 }
 
 /// An event that the host may send.

@@ -655,7 +655,7 @@ impl Template {
     }
 
     /// The expressions in the placeholders, to be changed.
-    pub(super) fn holes_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+    pub fn holes_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.parts.iter_mut().filter_map(|part| match part {
             TemplatePart::Hole { expr, .. } => Some(expr),
             TemplatePart::Text(_) | TemplatePart::Options | TemplatePart::Bad(_) => None,

@@ -218,12 +218,14 @@ impl Chart {
         states.flat_map(|(id, state)| state.limits.computed.iter().map(move |limit| (id, limit)))
     }
 
-    /// All action blocks: of states, of defaults and of transitions.
+    /// All action blocks: of states, of defaults, of transitions and of questions.
     pub fn blocks(&self) -> impl Iterator<Item = &Vec<Action>> {
         let states = self.states.iter();
         let of_states =
             states.flat_map(|s| s.entry.iter().chain(&s.exit).chain([&s.default_actions]));
-        of_states.chain(self.transitions.iter().map(|line| &line.actions))
+        of_states
+            .chain(self.transitions.iter().map(|line| &line.actions))
+            .chain(self.steps.iter().map(|step| &step.asking))
     }
 
     /// All action blocks, and the statements of `code` steps.

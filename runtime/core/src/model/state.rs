@@ -227,6 +227,8 @@ pub struct Step {
     pub accepts_cut: bool,
     /// Whether only the name of an option or JSON that fits the schema counts as an answer to its question.
     pub is_exact: bool,
+    /// Assignments to what the question shows ([`crate::model::VariableKind::Asked`]), which run when it is asked.
+    pub asking: Vec<Action>,
     /// The variable that stores the answer.
     pub into: Option<VarId>,
     /// The tools that the model of an `llm` step may call before it answers.

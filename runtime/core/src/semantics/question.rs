@@ -100,16 +100,12 @@ impl<P: Program> Stepper<P> {
     /// Asks the question that waits for `event` in every leaf that has one and that was active when the event came. The event does not
     /// apply to a leaf that a `when` transition or a question that is settled at once has entered since.
     pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> QuestionEffect {
+        // First, because a question that is settled at once drops the data of the event.
+        self.set_asked_on_event(event, sink);
         let mut asked = QuestionEffect::Nobody;
-        let end = self.tables.states.len();
         let mut from = 0;
-        while let Some(leaf) = self.next_leaf(from, end) {
+        while let Some((leaf, step)) = self.next_waiting(from, event) {
             from = leaf.index() + 1;
-            let is_found = bits::has(self.store.cells().found, leaf.index());
-            if !is_found || !self.reacts_on_path(leaf, Reacts::ASK) {
-                continue;
-            }
-            let Some(step) = self.innermost_ask(leaf, Some(event)) else { continue };
             if self.question(leaf).is_some() {
                 if matches!(asked, QuestionEffect::Nobody) {
                     asked = QuestionEffect::AlreadyOpen;
@@ -120,6 +116,37 @@ impl<P: Program> Stepper<P> {
             self.put(step, leaf, false, sink);
         }
         asked
+    }
+
+    /// Sets what the questions that wait for an event show.
+    fn set_asked_on_event(&mut self, event: EventId, sink: &mut dyn Sink) {
+        if !self.tables.steps.iter().any(|row| row.asking) {
+            return;
+        }
+        let mut from = 0;
+        while let Some((leaf, step)) = self.next_waiting(from, event) {
+            from = leaf.index() + 1;
+            if self.question(leaf).is_none() {
+                self.set_asked(step, leaf, sink);
+            }
+        }
+    }
+
+    /// The first leaf from `from` on that was active when the event came and has a question that waits for it.
+    fn next_waiting(&mut self, from: usize, event: EventId) -> Option<(StateId, StepId)> {
+        let end = self.tables.states.len();
+        let mut from = from;
+        while let Some(leaf) = self.next_leaf(from, end) {
+            from = leaf.index() + 1;
+            let is_found = bits::has(self.store.cells().found, leaf.index());
+            if is_found
+                && self.reacts_on_path(leaf, Reacts::ASK)
+                && let Some(step) = self.innermost_ask(leaf, Some(event))
+            {
+                return Some((leaf, step));
+            }
+        }
+        None
     }
 
     /// The first leaf below an `ask … on turn` in which it was not put yet. Each region keeps its own progress.
@@ -158,6 +185,7 @@ impl<P: Program> Stepper<P> {
         });
         // The condition may have raised an error whose transitions left the leaf, and an event may have put a question.
         if !hidden && self.is_active(leaf) && self.question(leaf).is_none() {
+            self.set_asked(step, leaf, sink);
             self.put(step, leaf, true, sink);
         }
     }

@@ -26,7 +26,7 @@ use crate::arena::{ChoiceId, StateId, StepId, ToolId};
 use crate::machine::{
     Effect, Element, ErrorKind, Fallback, Outcome, Receipt, Record, Sink, StepKey, WalkEnd,
 };
-use crate::program::{Bound, Caller, Program};
+use crate::program::{Block, Bound, Caller, Program};
 use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
 use crate::tables::{EachRow, FailureKind, FailureRow, Lost, StepRow, StepRowKind, TriggerRow};
 
@@ -188,6 +188,13 @@ impl<P: Program> Stepper<P> {
             self.disarm_timeouts(key.step);
         }
         self.no_longer_awaits(key.step);
+    }
+
+    /// Runs the assignments to what a question shows.
+    pub(super) fn set_asked(&mut self, step: StepId, state: StateId, sink: &mut dyn Sink) {
+        if self.tables.steps[step.index()].asking {
+            self.run_block(Block::Asking(step), state, sink);
+        }
     }
 
     /// Starts another attempt if the step has one left. It is charged to the limits of the run, but not to the calls of the turn.

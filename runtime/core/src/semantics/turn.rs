@@ -138,6 +138,7 @@ impl<P: Program> Stepper<P> {
             self.end_walk(WalkEnd::Calls(self.region_of(state)), sink);
             return;
         }
+        self.set_asked(step, state, sink);
         let key = self.open_step(step, leaf, sink);
         let walk = self.walk_mut(state);
         walk.calls += u32::from(is_model);

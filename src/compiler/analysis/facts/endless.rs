@@ -521,7 +521,7 @@ fn is_free(chart: &Chart, guard: &Expr) -> bool {
     let mut read = BTreeSet::new();
     let local = reads(chart, guard, &mut read);
     let free = |id: &VarId| match chart.variables[id.index()].kind {
-        VariableKind::Input | VariableKind::Param { .. } => true,
+        VariableKind::Input | VariableKind::Param { .. } | VariableKind::Asked => true,
         VariableKind::Var { .. } => {
             chart.steps.iter().any(|step| step.into == Some(*id))
                 && !chart.bodies().any(|block| assigned(block).contains(id))

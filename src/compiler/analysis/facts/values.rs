@@ -228,9 +228,10 @@ pub(crate) fn declared(chart: &Chart, id: VarId) -> Range {
         VariableKind::Param { range: Some((low, high)) } => {
             Range { low: whole(low), high: whole(high) }
         }
-        VariableKind::Param { range: None } | VariableKind::Input | VariableKind::Var { .. } => {
-            Range::default()
-        }
+        VariableKind::Param { range: None }
+        | VariableKind::Input
+        | VariableKind::Var { .. }
+        | VariableKind::Asked => Range::default(),
     }
 }
 

@@ -25,10 +25,12 @@
 use super::Context;
 use super::code::{self, Binding, Code, Constant, Fragment, Use, code};
 use super::expr::{Writer, loop_head};
-use super::methods::{Arms, Hook, Methods, for_transition};
+use super::methods::{Arms, Hook, Methods, for_trigger};
 use super::tables::transition_comment;
 use chartc_core::arena::{EventId, SendId, StateId, StepId, TransitionId, VarId};
-use chartc_core::model::{Action, Chart, Expr, ExprKind, Receiver, StepKind, Type, VariableKind};
+use chartc_core::model::{
+    Action, AskOn, Chart, Expr, ExprKind, Receiver, StepKind, Trigger, Type, VariableKind,
+};
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
 
@@ -63,6 +65,11 @@ pub(super) fn blocks(context: &Context<'_>) -> Arms {
             add(Block::Transition(TransitionId::at(i)), &transition_comment(context, i));
         }
     }
+    for (i, step) in context.chart.steps.iter().enumerate() {
+        if !step.asking.is_empty() {
+            add(Block::Asking(StepId::at(i)), &format!("asking {}", step.name));
+        }
+    }
     arms
 }
 
@@ -75,6 +82,7 @@ pub(super) fn path(block: Block) -> String {
         Block::Transition(transition) => {
             format!("Transition(arena::TransitionId({}))", transition.0)
         }
+        Block::Asking(step) => format!("Asking(arena::StepId({}))", step.0),
     }
 }
 
@@ -85,20 +93,24 @@ pub(super) fn list<'c>(context: &Context<'c>, block: Block) -> &'c [Action] {
         Block::Exit(state, nth) => &context.chart.state(state).exit[nth as usize],
         Block::Default(state) => &context.chart.state(state).default_actions,
         Block::Transition(transition) => &context.chart.transition(transition).actions,
+        Block::Asking(step) => &context.chart.steps[step.index()].asking,
     }
 }
 
 /// The statements of a block, for the configuration `place` if it is known.
 pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> Fragment {
     let list = list(context, block);
-    let Block::Transition(transition) = block else {
-        let mut writer = Writer::new(context);
-        writer.place = place.cloned();
-        return actions(&mut writer, list);
+    let trigger = match block {
+        Block::Transition(transition) => context.chart.transition(transition).trigger.clone(),
+        Block::Asking(step) => match &context.chart.steps[step.index()].kind {
+            StepKind::Ask { on: AskOn::Event(events), .. } => Trigger::Event(events.clone()),
+            _ => Trigger::Turn,
+        },
+        Block::Entry(..) | Block::Exit(..) | Block::Default(_) => Trigger::Turn,
     };
     let mut exprs: Vec<&Expr> = Vec::new();
     Action::walk(list, &mut |action| exprs.extend(action.expressions()));
-    let (mut writer, reading) = for_transition(context, transition, &exprs, true);
+    let (mut writer, reading) = for_trigger(context, &trigger, &exprs, true);
     writer.place = place.cloned();
     let body = actions(&mut writer, list);
     code!("{before}{body}", before = reading.before(&body), body)
@@ -422,6 +434,7 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
         let wait = match (&row.default, &row.kind) {
             (None, VariableKind::Input) => Wait::Start,
             (None, VariableKind::Param { .. } | VariableKind::Var { .. })
+            | (_, VariableKind::Asked)
             | (Some(_), VariableKind::Param { .. } | VariableKind::Input) => Wait::Nothing,
             (Some(default), VariableKind::Var { .. }) => {
                 let mut wait = Wait::Nothing;

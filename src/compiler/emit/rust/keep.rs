@@ -21,7 +21,7 @@
 
 use super::code::{Code, Fragment, Use, code};
 use super::expr::Writer;
-use super::methods::{Arms, Hook, Methods, for_transition};
+use super::methods::{Arms, Hook, Methods, for_trigger};
 use super::names::{optional_inner, owned};
 use super::payload::{self, answer_field, answering, finals, given};
 use super::tables::transition_comment;
@@ -177,7 +177,8 @@ pub(super) fn read(context: &Context<'_>, id: TransitionId, place: Option<&Place
         if exprs.is_empty() || !finals.iter().any(|f| f.id == target.state) {
             continue;
         }
-        let (mut writer, reading) = for_transition(context, id, &exprs, true);
+        let (mut writer, reading) =
+            for_trigger(context, &context.chart.transition(id).trigger, &exprs, true);
         writer.place = place.cloned();
         let body = given(&mut writer, target.state, &target.arguments);
         out += reading.before(&body);
@@ -240,7 +241,7 @@ fn fields(context: &Context<'_>, item: &mut Impl) {
         let kind = match row.kind {
             VariableKind::Param { .. } => "param",
             VariableKind::Input => "input",
-            VariableKind::Var { .. } => "variable",
+            VariableKind::Var { .. } | VariableKind::Asked => "variable",
         };
         let place = if context.is_supplied(VarId::at(i)) {
             format!("generated::Late(&mut data.{name})")

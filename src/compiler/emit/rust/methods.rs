@@ -5,7 +5,7 @@ use super::code::{Code, Fragment, Use, code};
 use super::expr::Writer;
 use super::payload::{answer_type, choice_fields};
 use super::tables::comment;
-use chartc_core::arena::{FunctionId, PredicateId, TransitionId};
+use chartc_core::arena::{FunctionId, PredicateId};
 use chartc_core::model::{Expr, ExprKind, Field, Trigger, Type};
 use codegen::{Function, Impl, Scope};
 use std::collections::BTreeSet;
@@ -165,9 +165,9 @@ pub(super) struct FieldReader<'w> {
 
 /// Creates a writer for the expressions of a transition, and a reader for the statement that binds the fields which their code uses. With
 /// `surely`, a missing field fails at once. Otherwise it fails only when it is read, because another effect may come before that.
-pub(super) fn for_transition<'w>(
+pub(super) fn for_trigger<'w>(
     context: &'w Context<'w>,
-    transition: TransitionId,
+    trigger: &Trigger,
     exprs: &[&Expr],
     surely: bool,
 ) -> (Writer<'w>, FieldReader<'w>) {
@@ -180,7 +180,7 @@ pub(super) fn for_transition<'w>(
         });
     }
     let mut writer = Writer::new(context);
-    let mut sources = sources(context, &context.chart.transition(transition).trigger);
+    let mut sources = sources(context, trigger);
     // A field is readable only if every event of the transition has it, with the same type.
     sources.retain(|s| s.fields.len() >= last);
     if let Some(first) = sources.first() {

@@ -141,13 +141,14 @@ pub(super) fn allocates(context: &Context<'_>) -> bool {
     {
         see(blocks::actions(&mut Writer::new(context), block));
     }
-    for step in &chart.steps {
+    for (i, step) in chart.steps.iter().enumerate() {
         for condition in step.guard.iter().chain(&step.ends_turn) {
             see(Writer::new(context).truth(condition).text());
         }
         if let StepKind::Code(block) = &step.kind {
             see(blocks::actions(&mut Writer::new(context), block));
         }
+        see(blocks::of(context, Block::Asking(StepId::at(i)), None));
     }
     for guard in chart.permissions.iter().filter_map(|row| row.guard.as_ref()) {
         see(Writer::new(context).truth(guard).text());

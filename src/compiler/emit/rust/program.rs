@@ -2,7 +2,7 @@
 
 use super::code::{self, Code, First, Fragment, Use, code};
 use super::expr::Writer;
-use super::methods::{Arms, Hook, Methods, for_transition};
+use super::methods::{Arms, Hook, Methods, for_trigger};
 use super::names::{optional, owned};
 use super::payload::{self, answer_field, answering};
 use super::tables::transition_comment;
@@ -311,7 +311,8 @@ pub(super) fn guard(
     place: Option<&Place>,
 ) -> (Fragment, Code) {
     let surely = code::first(guard) == First::Field;
-    let (mut writer, reading) = for_transition(context, transition, &[guard], surely);
+    let (mut writer, reading) =
+        for_trigger(context, &context.chart.transition(transition).trigger, &[guard], surely);
     writer.place = place.cloned();
     let condition = writer.truth(guard);
     (reading.before(&condition.text()), condition)

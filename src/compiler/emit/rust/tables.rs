@@ -374,6 +374,7 @@ fn step(row: &StepRow) -> String {
         .add("retries_doubt", row.retries_doubt)
         .add("accepts_cut", row.accepts_cut)
         .add("exact", row.is_exact)
+        .add("asking", row.asking)
         .0
 }
 

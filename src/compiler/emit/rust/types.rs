@@ -152,7 +152,7 @@ pub(super) fn emit_data(context: &Context<'_>, scope: &mut Scope) {
         if context.is_supplied(id) {
             ty = format!("Option<{ty}>");
             doc.push_str(match row.kind {
-                VariableKind::Var { .. } => "\n`None` before the start.",
+                VariableKind::Var { .. } | VariableKind::Asked => "\n`None` before the start.",
                 VariableKind::Param { .. } | VariableKind::Input => {
                     "\n`None` until the host has set it."
                 }
@@ -178,7 +178,7 @@ fn kind(row: &Variable) -> &'static str {
     match row.kind {
         VariableKind::Param { .. } => "Param",
         VariableKind::Input => "Input",
-        VariableKind::Var { .. } => "Variable",
+        VariableKind::Var { .. } | VariableKind::Asked => "Variable",
     }
 }
 
@@ -272,7 +272,8 @@ pub(super) fn data(context: &Context<'_>, item: &mut Impl) {
             }
             VariableKind::Param { range: None }
             | VariableKind::Input
-            | VariableKind::Var { .. } => None,
+            | VariableKind::Var { .. }
+            | VariableKind::Asked => None,
         };
         let reads = row.default.as_ref().is_some_and(|default| !variables_of(default).is_empty());
         if range.is_none() && !reads && !read.contains(&id) {

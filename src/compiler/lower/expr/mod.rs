@@ -22,6 +22,7 @@ pub(super) use literals::{
     Options, accepts, arguments, expect, is_faulty, refuse_options, template, value_of,
 };
 
+use super::asked;
 use super::context::{Cx, NameKind};
 use crate::rules::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER, type_error, unknown_name};
 use crate::syntax;
@@ -335,6 +336,10 @@ pub(super) struct Env {
     pub(super) hidden: Vec<String>,
     /// Names bound by comprehensions and `for`, outermost first.
     pub(super) locals: Vec<Bound>,
+    /// The questions of which one was asked before: `asked.x` reads what it showed.
+    pub(super) asked: Vec<StepId>,
+    /// The question whose event's data may be read.
+    pub(super) question: Option<StepId>,
     /// The step whose answer certainly exists here.
     pub(super) answer: Option<StepId>,
     /// The places whose values are known not to be `none`.
@@ -389,12 +394,29 @@ impl Env {
             payload: Vec::new(),
             hidden: Vec::new(),
             locals: Vec::new(),
+            asked: Vec::new(),
+            question: None,
             answer: None,
             facts: BTreeSet::new(),
             reads: Reads::All,
             placeholder: false,
             offers: false,
             depth: 0,
+        }
+    }
+
+    /// The environment of an outcome of a step.
+    pub(super) fn after(cx: &Cx<'_>, id: StepId) -> Self {
+        let asks = match cx.step_nodes[id.index()].step.kind {
+            syntax::StepKind::Llm | syntax::StepKind::Human(_) | syntax::StepKind::Ask(_) => true,
+            syntax::StepKind::Code(_) | syntax::StepKind::Call(..) | syntax::StepKind::Run(_) => {
+                false
+            }
+        };
+        Self {
+            asked: if asks { vec![id] } else { Vec::new() },
+            question: Some(id),
+            ..Self::at(cx.chart.steps[id.index()].state)
         }
     }
 
@@ -511,6 +533,10 @@ fn resolve(cx: &mut Cx<'_>, env: &Env, name: &str, span: Span) -> Option<Expr> {
     if let Some(nth) = env.payload.iter().position(|field| field.name == name) {
         let ty = bound(cx, &env.payload[nth], span);
         return Some(of(ExprKind::Payload(nth as u32), ty));
+    }
+    if let Some((datum, id)) = asked::datum(cx, env, name) {
+        let ty = bound(cx, &datum, span);
+        return Some(of(ExprKind::Variable(id), ty));
     }
     if let Some((id, place)) = cx.names.variables.get(name).copied() {
         cx.record_use(span, place, NameKind::Variable);
@@ -659,6 +685,12 @@ fn guess(cx: &Cx<'_>, env: &Env, name: &str, finding: Diagnostic) -> Diagnostic 
 
 /// Lowers `x.f`, or the value `E.a` of an enum.
 fn field(cx: &mut Cx<'_>, env: &mut Env, base: &syntax::Expr, field: &Ident) -> Expr {
+    if let syntax::ExprKind::Name(name) = &base.kind
+        && name == asked::ASKED
+        && let Some(value) = asked::field(cx, env, field, base.span)
+    {
+        return narrowed(env, value);
+    }
     if let syntax::ExprKind::Name(name) = &base.kind
         && let Some(value) = enum_value(cx, env, (name, base.span), field)
     {

@@ -166,7 +166,8 @@ fn row(chartc: &Path, shape: &Growing, line: &Line, folders: &[PathBuf]) -> Opti
     let is_still = grows(&times, SECONDS, STILL) || grows(&sizes, MEGABYTES, STILL);
     match known {
         Some(_) if !is_still => {
-            faults.push("it grows no faster than others now: remove it from the known cases".into());
+            faults
+                .push("it grows no faster than others now: remove it from the known cases".into());
         }
         None if is_slow => faults.push("it grows too fast".into()),
         _ => {}

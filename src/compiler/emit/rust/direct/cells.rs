@@ -522,6 +522,7 @@ impl<'c> Pool<'c> {
             Block::Exit(state, nth) => numbered("exit", state, nth),
             Block::Default(state) => format!("default_{}", state.0),
             Block::Transition(transition) => format!("actions_{}", transition.0),
+            Block::Asking(step) => format!("asking_{}", step.0),
         };
         let body = blocks::of(self.context, block, Some(place));
         let path = blocks::path(block);

@@ -461,7 +461,7 @@ impl Cx<'_> {
         if pair.as_rule() == Rule::kw_turn {
             return EventPattern::Turn(self.span(&pair));
         }
-        EventPattern::Event(self.path(pair), Vec::new())
+        event_use(self, pair)
     }
 
     fn otherwise(&mut self, pair: P<'_>) -> Option<AskElse> {

@@ -1,0 +1,323 @@
+//! Lowers `asked.x`: the value that a question showed, and the data of the event that a question is asked on.
+//!
+//! The problem: a question may wait for days, and `x` may change meanwhile. What the answer leads to needs the value that was shown. The
+//! idea: the chart gets a variable for it ([`VariableKind::Asked`]), which [`chartc_core::model::Step::asking`] sets when the question is
+//! asked. The prompt then reads this variable instead of `x`, so that both are the same. For example:
+//!
+//! ```text
+//! human pay "Pay {amount}?" { returns Bool  done if pay -> paid { sum = asked.amount } }
+//!
+//! asking: asked.pay.amount = amount     question: "Pay {asked.pay.amount}?"     done: sum = asked.pay.amount
+//! ```
+//!
+//! The data of an event is set in the same way: `ask look on decides(post)` sets `asked.look.post`.
+
+use super::context::{Cx, NameKind};
+use super::expr::{Bound, Env};
+use super::{expr, transitions};
+use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, UNKNOWN_NAME};
+use crate::syntax::diagnostic::near;
+use crate::syntax::source::{Ident, Span};
+use crate::syntax::{self, EventPattern};
+use chartc_core::arena::{StateId, StepId, TypeId, VarId};
+use chartc_core::model::{
+    Action, Chart, Expr, ExprKind, Insert, StateKind, StepKind, Template, Type, TypeKind, Variable,
+    VariableKind,
+};
+use std::collections::BTreeMap;
+
+/// The name of what was asked, in expressions.
+pub const ASKED: &str = "asked";
+
+/// What the questions of a chart keep.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// The data of the events that questions are asked on.
+    data: BTreeMap<StepId, Vec<(Bound, VarId)>>,
+    /// The values that were read so far, by the questions that may be the one that was asked.
+    values: BTreeMap<(Vec<StepId>, String), VarId>,
+    /// Variables that prompts read instead of others.
+    shown: Vec<Shown>,
+}
+
+/// A variable that the prompts of questions read instead of another.
+struct Shown {
+    questions: Vec<StepId>,
+    of: VarId,
+    instead: VarId,
+}
+
+/// Declares the data that an `ask` names: `on decides(post)`.
+pub(super) fn data(cx: &mut Cx<'_>, id: StepId) {
+    let syntax::StepKind::Ask(ask) = &cx.step_nodes[id.index()].step.kind else { return };
+    let EventPattern::Event(path, names) = &ask.on else { return };
+    if names.is_empty() {
+        return;
+    }
+    let (_, bound) = transitions::payload(cx, path, names);
+    refuse_several(cx, &[id], names[0].span);
+    for (nth, bound) in bound.into_iter().enumerate() {
+        if bound.name == "_" {
+            continue;
+        }
+        let value = expr::of(ExprKind::Payload(nth as u32), bound.ty.clone());
+        let variable = add(cx, &[id], (&bound.name, names[nth].span), value);
+        cx.asked.data.entry(id).or_default().push((bound, variable));
+    }
+}
+
+/// The data of the event that the question of `env` is asked on, by name.
+pub(super) fn datum(cx: &Cx<'_>, env: &Env, name: &str) -> Option<(Bound, VarId)> {
+    let data = cx.asked.data.get(&env.question?)?;
+    data.iter().find(|(bound, _)| bound.name == name).cloned()
+}
+
+/// The questions that may offer a `may` line of this state.
+pub(super) fn offering(cx: &Cx<'_>, state: StateId) -> Vec<StepId> {
+    let is_offering = |id: &StepId| {
+        let own = cx.chart.steps[id.index()].state;
+        matches!(cx.step_nodes[id.index()].step.kind, syntax::StepKind::Ask(_))
+            && (cx.chart.contains(own, state) || cx.chart.contains(state, own))
+    };
+    (0..cx.chart.steps.len()).map(StepId::at).filter(is_offering).collect()
+}
+
+/// Lowers `asked.x`. Returns `None` if `asked` is a name of the chart.
+pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, base: Span) -> Option<Expr> {
+    let own = env.binds(ASKED)
+        || cx.names.variables.contains_key(ASKED)
+        || cx.names.predicates.contains_key(ASKED)
+        || cx.names.steps.contains_key(ASKED);
+    if own {
+        return None;
+    }
+    let Some(first) = env.asked.first().copied() else {
+        let finding = UNKNOWN_NAME
+            .at(base, "nothing was asked here")
+            .help("`asked.x` is known in the outcome lines of an `llm`, `human` or `ask` step, and on `may` lines that an `ask` offers");
+        cx.report(finding);
+        return Some(expr::unknown(&name.node));
+    };
+    let questions = env.asked.clone();
+    let key = (questions.clone(), name.node.clone());
+    if let Some(id) = cx.asked.values.get(&key).copied() {
+        record(cx, first, name);
+        return Some(variable(cx, id));
+    }
+    let mut sources = Vec::new();
+    for id in &questions {
+        let Some(source) = source(cx, *id, name) else {
+            let step = cx.chart.steps[id.index()].name.clone();
+            let mut finding =
+                UNKNOWN_NAME.at(name.span, format!("`{step}` is asked without `{}`", name.node));
+            let known = cx.names.variables.keys().map(String::as_str);
+            let data = cx.asked.data.get(id).into_iter().flatten();
+            let known = known.chain(data.map(|(bound, _)| bound.name.as_str()));
+            finding = finding.meant(&name.node, near(&name.node, known));
+            cx.report(finding);
+            return Some(expr::unknown(&name.node));
+        };
+        sources.push(source);
+    }
+    record(cx, first, name);
+    let ty = sources[0].ty.clone();
+    if let Some(other) = sources.iter().find(|source| source.ty != ty) {
+        let message =
+            format!("this is {} in one question and {} in another", cx.a(&ty), cx.a(&other.ty));
+        cx.report(TYPE_ERROR.at(name.span, message));
+        return Some(expr::unknown(&name.node));
+    }
+    refuse_several(cx, &questions, base.to(name.span));
+    let id = match (&*questions, &sources[0].kind) {
+        // The data of an event has a variable of its own already.
+        ([_], ExprKind::Variable(id)) if is_asked(cx, *id) => *id,
+        _ => keep(cx, &questions, name, sources),
+    };
+    cx.asked.values.insert(key, id);
+    Some(variable(cx, id))
+}
+
+/// Adds a variable that the questions set to their sources.
+fn keep(cx: &mut Cx<'_>, questions: &[StepId], name: &Ident, sources: Vec<Expr>) -> VarId {
+    let mut sources = sources.into_iter().zip(questions);
+    let Some((first, question)) = sources.next() else { return VarId(0) };
+    let shown = |source: &Expr| match source.kind {
+        ExprKind::Variable(of) => Some(of),
+        _ => None,
+    };
+    let of = shown(&first);
+    let instead = add(cx, questions, (&name.node, name.span), first);
+    let note = |cx: &mut Cx<'_>, question: StepId, of: Option<VarId>| {
+        if let Some(of) = of.filter(|of| !is_asked(cx, *of)) {
+            cx.asked.shown.push(Shown { questions: vec![question], of, instead });
+        }
+    };
+    note(cx, *question, of);
+    for (source, question) in sources {
+        let of = shown(&source);
+        cx.chart.steps[question.index()].asking.push(Action::Assign(instead, source));
+        note(cx, *question, of);
+    }
+    if let (Some(of), true) = (of, questions.len() > 1) {
+        cx.asked.shown.push(Shown { questions: questions.to_vec(), of, instead });
+    }
+    instead
+}
+
+fn variable(cx: &Cx<'_>, id: VarId) -> Expr {
+    expr::of(ExprKind::Variable(id), cx.chart.variables[id.index()].ty.clone())
+}
+
+fn is_asked(cx: &Cx<'_>, id: VarId) -> bool {
+    cx.chart.variables[id.index()].kind == VariableKind::Asked
+}
+
+/// What a question shows under a name: data of its event, or a variable.
+fn source(cx: &Cx<'_>, id: StepId, name: &Ident) -> Option<Expr> {
+    let data = cx.asked.data.get(&id).into_iter().flatten();
+    let found = data.clone().find(|(bound, _)| bound.name == name.node).map(|(_, id)| *id);
+    let found = found.or_else(|| cx.names.variables.get(&name.node).map(|(id, _)| *id));
+    found.map(|id| variable(cx, id))
+}
+
+/// Records the use of the name, for editors.
+fn record(cx: &mut Cx<'_>, question: StepId, name: &Ident) {
+    let data = cx.asked.data.get(&question).into_iter().flatten();
+    let place = data.clone().find(|(bound, _)| bound.name == name.node).and_then(|(b, _)| b.place);
+    let place = place.or_else(|| {
+        let (_, place) = cx.names.variables.get(&name.node)?;
+        Some((*place, NameKind::Variable))
+    });
+    if let Some((place, kind)) = place {
+        cx.record_use(name.span, place, kind);
+    }
+}
+
+/// Adds a variable that the first of the questions sets to a value when it is asked.
+fn add(cx: &mut Cx<'_>, questions: &[StepId], (name, span): (&str, Span), value: Expr) -> VarId {
+    let id = VarId::at(cx.chart.variables.len());
+    let steps: Vec<&str> =
+        questions.iter().map(|id| cx.chart.steps[id.index()].name.as_str()).collect();
+    let default = Expr { kind: blank(&cx.chart, &value.ty), ty: value.ty.clone() };
+    cx.chart.variables.push(Variable {
+        name: format!("{ASKED}.{}.{name}", steps.join(".")),
+        doc: String::new(),
+        kind: VariableKind::Asked,
+        ty: value.ty.clone(),
+        default: Some(default),
+    });
+    cx.map.variables.push(span);
+    if let Some(first) = questions.first() {
+        cx.chart.steps[first.index()].asking.push(Action::Assign(id, value));
+    }
+    id
+}
+
+/// A value of a type, which nobody reads: a question is asked before its answer comes.
+fn blank(chart: &Chart, ty: &Type) -> ExprKind {
+    match ty {
+        Type::Bool => ExprKind::Bool(false),
+        Type::Int => ExprKind::Int(0),
+        Type::Float => ExprKind::Float(0.0),
+        Type::Text => ExprKind::Text(Template::default()),
+        Type::Duration => ExprKind::Duration(0),
+        Type::Json | Type::Optional(_) => ExprKind::None,
+        Type::List(_) => ExprKind::List(Vec::new()),
+        Type::Map(_) => ExprKind::Map(Vec::new()),
+        Type::Named(id) => blank_of(chart, *id),
+    }
+}
+
+fn blank_of(chart: &Chart, id: TypeId) -> ExprKind {
+    match &chart.types[id.index()].kind {
+        TypeKind::Enum(names) => ExprKind::Enum(id, names.first().cloned().unwrap_or_default()),
+        TypeKind::Record(fields) => {
+            let value = |ty: &Type| Expr { kind: blank(chart, ty), ty: ty.clone() };
+            ExprKind::Record(id, fields.iter().map(|f| (f.name.clone(), value(&f.ty))).collect())
+        }
+    }
+}
+
+/// Reports questions of which several may be open at a time, so that it is unclear what was asked.
+fn refuse_several(cx: &mut Cx<'_>, questions: &[StepId], span: Span) {
+    for id in questions {
+        let node = cx.step_nodes[id.index()].step;
+        let step = cx.chart.steps[id.index()].name.clone();
+        let state = cx.chart.steps[id.index()].state;
+        let splits = |other: &StateId| {
+            matches!(cx.chart.state(*other).kind, StateKind::Parallel)
+                && cx.chart.contains(state, *other)
+        };
+        let is_ask = matches!(node.kind, syntax::StepKind::Ask(_));
+        let (why, help) = if node.each.is_some() {
+            ("asks for each element", "read the answers instead")
+        } else if is_ask && cx.chart.state_ids().any(|other| splits(&other)) {
+            ("may be asked in several regions at a time", "move the question into a region")
+        } else {
+            continue;
+        };
+        let message = format!("`{step}` {why}: it is not clear what was asked");
+        cx.report(ILLEGAL_STRUCTURE.at(span, message).help(help));
+        return;
+    }
+}
+
+/// Makes the prompts and options of questions read what `asked.x` reads.
+pub(super) fn show(cx: &mut Cx<'_>) {
+    for Shown { questions, of, instead } in std::mem::take(&mut cx.asked.shown) {
+        if let [question] = &*questions {
+            show_in_prompt(cx, *question, of, instead);
+        }
+        let lines = cx.chart.choices.iter().map(|choice| cx.chart.transition(choice.transition));
+        let offered: Vec<bool> = lines.map(|line| offering(cx, line.source) == questions).collect();
+        for (choice, offered) in cx.chart.choices.iter_mut().zip(offered) {
+            choice.text.iter_mut().filter(|_| offered).for_each(|text| replace(text, of, instead));
+        }
+    }
+}
+
+fn show_in_prompt(cx: &mut Cx<'_>, question: StepId, of: VarId, instead: VarId) {
+    let step = &mut cx.chart.steps[question.index()];
+    if let StepKind::Human(text) = &mut step.kind {
+        replace(text, of, instead);
+    }
+    step.prompt.iter_mut().for_each(|text| replace(text, of, instead));
+    // A component that reads the variable gets a copy for this step.
+    let mut at = 0;
+    while at < cx.chart.components.len() {
+        let component = &mut cx.chart.components[at];
+        let is_own = |insert: &Insert| insert.step == question;
+        let reads = component.text.holes().any(|hole| {
+            let mut found = false;
+            hole.walk(&mut |part| found |= part.kind == ExprKind::Variable(of));
+            found
+        });
+        at += 1;
+        if !reads || !component.inserts.iter().any(is_own) {
+            continue;
+        }
+        if component.inserts.iter().all(is_own) {
+            replace(&mut component.text, of, instead);
+            continue;
+        }
+        let mut copy = component.clone();
+        component.inserts.retain(|insert| !is_own(insert));
+        copy.inserts.retain(is_own);
+        replace(&mut copy.text, of, instead);
+        cx.chart.components.insert(at, copy);
+        let (name, parts) = (cx.map.components[at - 1], cx.map.component_parts[at - 1].clone());
+        cx.map.components.insert(at, name);
+        cx.map.component_parts.insert(at, parts);
+        at += 1;
+    }
+}
+
+fn replace(text: &mut Template, of: VarId, instead: VarId) {
+    fn in_expr(expr: &mut Expr, of: VarId, instead: VarId) {
+        if expr.kind == ExprKind::Variable(of) {
+            expr.kind = ExprKind::Variable(instead);
+        }
+        expr.each_part_mut(&mut |part| in_expr(part, of, instead));
+    }
+    text.holes_mut().for_each(|hole| in_expr(hole, of, instead));
+}
