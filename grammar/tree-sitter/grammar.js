@@ -352,7 +352,7 @@ export default grammar({
     llm_step: $ => seq('llm', field('name', $._name), optional($.renamed), optional($.each), optional($._step_rest)),
     ask_step: $ => seq(
       'ask', field('name', $._name), optional($.renamed), optional('exact'), optional($.with),
-      'on', field('event', choice('turn', $.path)), optional($._ask_rest),
+      'on', field('event', choice('turn', $.event_use)), optional($._ask_rest),
     ),
     _ask_rest: $ => some('always', seq('else', choice('stay', $.target)), $._asked_rest),
     code_step: $ => seq(

@@ -198,7 +198,11 @@ fn add(cx: &mut Cx<'_>, questions: &[StepId], (name, span): (&str, Span), value:
     let id = VarId::at(cx.chart.variables.len());
     let steps: Vec<&str> =
         questions.iter().map(|id| cx.chart.steps[id.index()].name.as_str()).collect();
-    let default = Expr { kind: blank(&cx.chart, &value.ty), ty: value.ty.clone() };
+    // A run that was saved before the chart had this variable continues with the present value.
+    let default = match value.kind {
+        ExprKind::Variable(_) => value.clone(),
+        _ => Expr { kind: blank(&cx.chart, &value.ty), ty: value.ty.clone() },
+    };
     cx.chart.variables.push(Variable {
         name: format!("{ASKED}.{}.{name}", steps.join(".")),
         doc: String::new(),
@@ -213,7 +217,7 @@ fn add(cx: &mut Cx<'_>, questions: &[StepId], (name, span): (&str, Span), value:
     id
 }
 
-/// A value of a type, which nobody reads: a question is asked before its answer comes.
+/// A value of a type that stands for the data of an event until the question is asked.
 fn blank(chart: &Chart, ty: &Type) -> ExprKind {
     match ty {
         Type::Bool => ExprKind::Bool(false),

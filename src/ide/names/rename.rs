@@ -332,6 +332,7 @@ impl Names<'_> {
             self.exprs(&mut step.guard);
             step.prompt.iter_mut().for_each(|text| self.text(text));
             self.exprs(&mut step.ends_turn);
+            self.actions(&mut step.asking);
             if let Some(each) = &mut step.each {
                 self.local(&mut each.local);
                 self.expr(&mut each.list);

@@ -173,6 +173,7 @@ pub const RULES: &[(&str, &[&str])] = &[
             "llm l1$with$if { prompt \"$words\" $parts }$then",
             "ask q1$exact$with on turn$always$otherwise$if { prompt \"{options} $words\" $parts }",
             "ask q1 on go$otherwise { prompt \"{options}\" }",
+            "ask q1 on stop(k1, k2)$otherwise { prompt \"{k1} {options}\" error -> $one }",
             "code c9$if { $statements }$then$instead",
             "call a1 a.b(\"x\", $int)$if { $parts }$then",
             "human h1 \"$words\"$if { $parts }$then",
@@ -281,7 +282,7 @@ pub const RULES: &[(&str, &[&str])] = &[
         &[
             "1",
             "0",
-            "n1",
+            "n1", "asked.n1",
             "n2",
             "i1",
             "r1",

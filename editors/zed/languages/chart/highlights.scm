@@ -86,7 +86,6 @@
 (event name: (path (_) @constant))
 (event_use name: (path (_) @constant))
 (machine_event (identifier) @constant)
-(ask_step event: (path (_) @constant))
 (raise_action event: (path (_) @constant))
 (send_action event: (path (_) @constant))
 (send_item event: (path (_) @constant))

@@ -62,14 +62,11 @@ impl<H: Host> Runner<H> {
                 continue;
             }
             match (&variable.default, &variable.kind) {
-                (
-                    Some(default),
-                    VariableKind::Param { .. } | VariableKind::Input | VariableKind::Asked,
-                ) => {
+                (Some(default), VariableKind::Param { .. } | VariableKind::Input) => {
                     self.set_default(VarId::at(i), default, view)?;
                 }
                 // A default that reads an input cannot be computed yet. It is computed when the run begins.
-                (Some(default), VariableKind::Var { .. }) => {
+                (Some(default), VariableKind::Var { .. } | VariableKind::Asked) => {
                     let _ = self.set_default(VarId::at(i), default, view);
                 }
                 (None, VariableKind::Param { .. }) => {

@@ -99,7 +99,10 @@ impl<H: Host> Interpreter<H> {
                 let is_missing = program.data.variables[i].is_none()
                     && (begun || matches!(row.kind, VariableKind::Param { .. }));
                 if let (Some(default), true) = (&row.default, is_missing) {
-                    program.set_default(VarId::at(i), default, view)?;
+                    let set = program.set_default(VarId::at(i), default, view);
+                    if row.kind != VariableKind::Asked {
+                        set?;
+                    }
                 }
             }
             program.set_limits(view)
@@ -138,7 +141,12 @@ fn fitted(
     for (slot, variable) in data.variables.iter_mut().zip(&chart.variables) {
         let Some(value) = values.remove(&variable.name) else {
             // Params have values from the creation of a machine on, other variables from its start on.
-            let needed = matches!(variable.kind, VariableKind::Param { .. }) || saved.begun;
+            // What a question shows may be an input that was not set yet.
+            let needed = match variable.kind {
+                VariableKind::Param { .. } => true,
+                VariableKind::Input | VariableKind::Var { .. } => saved.begun,
+                VariableKind::Asked => false,
+            };
             if is_exact && needed && variable.default.is_some() {
                 return Err(Unfit::Data(format!("no value for `{}`", variable.name)));
             }

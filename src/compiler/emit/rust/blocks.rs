@@ -433,10 +433,9 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
     for row in &chart.variables {
         let wait = match (&row.default, &row.kind) {
             (None, VariableKind::Input) => Wait::Start,
-            (None, VariableKind::Param { .. } | VariableKind::Var { .. })
-            | (_, VariableKind::Asked)
+            (None, VariableKind::Param { .. } | VariableKind::Var { .. } | VariableKind::Asked)
             | (Some(_), VariableKind::Param { .. } | VariableKind::Input) => Wait::Nothing,
-            (Some(default), VariableKind::Var { .. }) => {
+            (Some(default), VariableKind::Var { .. } | VariableKind::Asked) => {
                 let mut wait = Wait::Nothing;
                 default.walk(&mut |expr| {
                     wait = wait.max(match &expr.kind {
@@ -475,7 +474,9 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
                         | ExprKind::Unknown(_) => Wait::Nothing,
                     });
                 });
-                wait
+                // What a question shows is set when it is asked, not at the start.
+                let is_asked = row.kind == VariableKind::Asked && wait == Wait::Inputs;
+                if is_asked { Wait::Nothing } else { wait }
             }
         };
         waits.push(wait);

@@ -35,6 +35,7 @@ use crate::rules::{
     WRONG_TYPE, conflicting_fields, disabled_agent, duplicate_name, legacy, missing_field,
     unused_fragment,
 };
+use crate::syntax::diagnostic::Severity;
 use crate::syntax::source::{Ident, Span, Spanned};
 use crate::syntax::{ExprKind, InsertPosition};
 use std::collections::BTreeMap;
@@ -209,7 +210,12 @@ impl Reader<'_> {
             Some((node, at)) => self.steps(node, at),
             None => {
                 if !self.escalate_misspelling(&fields, &["steps"]) {
-                    self.findings.push(missing_field::lacks("`workflow` needs `steps`", at));
+                    let mut finding = missing_field::lacks("`workflow` needs `steps`", at);
+                    // The states can be drawn without the steps, which may not be written yet.
+                    if machine.is_some() {
+                        finding.severity = Severity::Warning;
+                    }
+                    self.findings.push(finding);
                 }
                 Vec::new()
             }
