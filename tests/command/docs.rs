@@ -2,6 +2,7 @@
 
 use chartc::diagnostic::Severity;
 use chartc::load::Memory;
+use std::process::Command;
 use test_support::project::{blocks, files, read};
 
 #[test]
@@ -46,6 +47,66 @@ fn the_program_of_the_docs_is_the_one_that_is_compiled() {
     let [(_, program), (_, part)] = shown.as_slice() else { panic!("{} programs", shown.len()) };
     assert_eq!(program, &read("examples/social/src/bin/one.rs"));
     assert!(read("examples/ticket/src/main.rs").contains(part), "{part}");
+}
+
+/// The maximum length of a cell in a table of the reference, in characters.
+const CELL: usize = 160;
+
+#[test]
+fn cells_of_the_language_are_short() {
+    let page = read("docs/language.md");
+    let mut seen = 0;
+    for (nth, line) in page.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
+        // A `\|` belongs to its cell.
+        for cell in line.replace("\\|", "/").split('|') {
+            let length = cell.trim().chars().count();
+            assert!(length <= CELL, "docs/language.md:{}: {length} characters: {cell}", nth + 1);
+            seen += 1;
+        }
+    }
+    assert!(seen > 500, "only {seen} cells");
+}
+
+/// About how many tokens a model counts. The tokenizers `cl100k_base` and `o200k_base` count up to a fifth fewer in the pages and charts
+/// of this project, and never more.
+fn tokens(text: &str) -> usize {
+    // Letters, digits, signs and ends of lines; blanks belong to what follows.
+    let kind = |c: char| match c {
+        _ if c.is_alphabetic() => 0,
+        _ if c.is_numeric() => 1,
+        '\n' => 2,
+        _ if c.is_whitespace() => 3,
+        _ => 4,
+    };
+    let characters: Vec<char> = text.chars().collect();
+    let runs = characters.chunk_by(|a, b| kind(*a) == kind(*b));
+    let count = |run: &[char]| match kind(run[0]) {
+        0 => run.len().div_ceil(5),
+        1 => run.len().div_ceil(3),
+        2 => 1,
+        3 => 0,
+        _ => run.len().div_ceil(2),
+    };
+    runs.map(count).sum()
+}
+
+#[test]
+fn tokens_are_counted_by_kind() {
+    assert_eq!(tokens("on limit.calls -> given_up(1234)\n\n  x"), 14);
+}
+
+#[test]
+fn the_language_on_one_page_fits_into_2000_tokens() {
+    let count = tokens(&read("docs/one_page.md"));
+    assert!(count <= 2000, "docs/one_page.md has {count} tokens");
+}
+
+#[test]
+fn explain_prints_the_language_on_one_page() {
+    let out = Command::new(env!("CARGO_BIN_EXE_chartc")).args(["explain", "language"]).output();
+    let out = out.expect("chartc runs");
+    assert!(out.status.success());
+    assert_eq!(String::from_utf8_lossy(&out.stdout), read("docs/one_page.md"));
 }
 
 #[test]

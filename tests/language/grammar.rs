@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const PAGE: &str = include_str!("../../docs/language.md");
+const IN_BRIEF: &str = include_str!("../../docs/one_page.md");
 const PEST: [&str; 2] =
     [include_str!("../../grammar/expression.pest"), include_str!("../../grammar/chart.pest")];
 
@@ -327,13 +328,27 @@ fn literals(rules: &Rules) -> BTreeSet<String> {
     found
 }
 
+fn is_word(word: &&str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
+
+#[test]
+fn the_language_on_one_page_has_every_word() {
+    // Code is between backticks, in a line or in a block.
+    let code = IN_BRIEF.split('`').skip(1).step_by(2);
+    let shown: BTreeSet<&str> =
+        code.flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_'))).collect();
+    let rules = rules();
+    let all = literals(&rules);
+    let missing: Vec<&str> =
+        all.iter().map(String::as_str).filter(is_word).filter(|w| !shown.contains(w)).collect();
+    assert!(missing.is_empty(), "docs/one_page.md shows no {missing:?}");
+}
+
 #[test]
 fn the_page_has_the_words_of_the_parser() {
     let rules = rules();
-    let is_word = |word: &&str| {
-        word.starts_with(|c: char| c.is_ascii_lowercase())
-            && word.chars().all(|c| c.is_ascii_lowercase() || c == '_')
-    };
     let page = literals(&rules);
     let page: BTreeSet<&str> = page.iter().map(String::as_str).filter(is_word).collect();
     let mut parser = BTreeSet::new();
