@@ -67,8 +67,8 @@ fn cells_of_the_language_are_short() {
     assert!(seen > 500, "only {seen} cells");
 }
 
-/// About how many tokens a model counts. The tokenizers `cl100k_base` and `o200k_base` count up to a fifth fewer in the pages and charts
-/// of this project, and never more.
+/// About how many tokens a text has. The tokenizers `cl100k_base` and `o200k_base` count 2 to 20 % fewer in most pages and charts of this
+/// project, and in none more.
 fn tokens(text: &str) -> usize {
     // Letters, digits, signs and ends of lines; blanks belong to what follows.
     let kind = |c: char| match c {

@@ -7,9 +7,9 @@ use chartc_compiler::syntax::source::FileId;
 use chartc_compiler::syntax::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use test_support::project::read;
 
 const PAGE: &str = include_str!("../../docs/language.md");
-const IN_BRIEF: &str = include_str!("../../docs/one_page.md");
 const PEST: [&str; 2] =
     [include_str!("../../grammar/expression.pest"), include_str!("../../grammar/chart.pest")];
 
@@ -336,7 +336,8 @@ fn is_word(word: &&str) -> bool {
 #[test]
 fn the_language_on_one_page_has_every_word() {
     // Code is between backticks, in a line or in a block.
-    let code = IN_BRIEF.split('`').skip(1).step_by(2);
+    let page = read("docs/one_page.md");
+    let code = page.split('`').skip(1).step_by(2);
     let shown: BTreeSet<&str> =
         code.flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == '_'))).collect();
     let rules = rules();

@@ -14,12 +14,15 @@ const WORDS: &[(&str, &str)] = &[
     ),
     (
         "words inside of declarations, items and lines",
-        "a after all any as at before deep done doubt each else entry error fail false for idempotent if in into none of only or per \
+        "a after all any as at before deep done doubt each else entry error exact fail false for idempotent if in into none of only or per \
          reenter retry returns set skip start stay then time timeout to true turn turns up warn with",
     ),
     ("operators", "and div not"),
-    ("actions", "log send"),
-    ("functions of the language", "get len max min str streak turns_in"),
+    ("actions", "cancel log send"),
+    (
+        "functions of the language",
+        "get join len max min replace sort sorted split str streak turns_in unique",
+    ),
     (
         "what the machine tells of itself",
         "elapsed elapsed_here fails_here health last_result turns_here",
@@ -33,9 +36,9 @@ const WORDS: &[(&str, &str)] = &[
     ("where a prompt shows the options", "options"),
     (
         "words of tests",
-        "answers asked called contains denied ended expect fails given noop offered result wait",
+        "answers asked asking called contains denied ended expect fails given noop offered result until wait",
     ),
-    ("why a call fails in a test", "rate_limited refusal server"),
+    ("why a call fails", "rate_limited refusal server unreachable unusable"),
 ];
 
 /// The identifiers of a chart with their places: of its code, and of the placeholders in its texts.
