@@ -209,7 +209,7 @@ impl Sink for Screen {
                 Ok(())
             }
             Happening::Event {
-                fate: fate @ (EventFate::Handled(_) | EventFate::Delivered),
+                fate: fate @ (EventFate::Handled(_) | EventFate::Delivered | EventFate::Recalled),
                 ..
             } => {
                 self.started |= matches!(fate, EventFate::Handled(_));
@@ -296,9 +296,9 @@ fn brief(event: &TraceEvent<'_>) -> Option<(Tone, String)> {
             EventFate::Handled(data) => {
                 format!("event {event} {}", object(data)).trim_end().to_owned()
             }
-            EventFate::Refused => format!("{event}: {why}"),
+            EventFate::Refused | EventFate::Deferred => format!("{event}: {why}"),
             EventFate::NotTaken(_) => format!("{event}: not taken, {why}"),
-            EventFate::Delivered | EventFate::PassedOn => format!("{text}, {why}"),
+            EventFate::Delivered | EventFate::Recalled | EventFate::PassedOn => format!("{text}, {why}"),
         },
         Happening::Message { event, to, fate } => match fate {
             MessageFate::Posted => return Some((Tone::Faint, format!("{event}: sent to {to}"))),

@@ -221,8 +221,12 @@ pub enum Record {
     SendCanceled(EventId),
     /// A turn begins, with its number from 1.
     Turn(u32),
-    /// No transition and no question handled an event.
+    /// No transition and no question handled an event. A deferred event was kept until the run ended, or it was recalled.
     Refused(EventId),
+    /// An active state defers an event, which is kept.
+    Deferred(EventId),
+    /// The handling of a deferred event begins. It is handled like an event of the host.
+    Recalled(EventId),
     /// A candidate that was not taken.
     Lost(TransitionId, Loss),
     /// A transition was taken.
@@ -331,7 +335,7 @@ impl Sink for () {
     serde(rename_all = "snake_case")
 )]
 pub enum Receipt {
-    /// A transition was taken, or a question was asked.
+    /// A transition was taken, a question was asked, or the event is kept because an active state defers it.
     Handled,
     /// No transition was triggered: nothing changed.
     Unhandled,
@@ -339,7 +343,7 @@ pub enum Receipt {
     Busy,
     /// The run has ended, or was not started.
     Closed,
-    /// A question on this event is already open, or the answer's key is not open.
+    /// A question on this event is already open, too many deferred events wait, or the answer's key is not open.
     Refused,
 }
 

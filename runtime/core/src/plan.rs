@@ -275,6 +275,7 @@ fn state_row(state: &State, choices: &[ChoiceId], pools: &mut Pools) -> StateRow
         entry: state.entry.len() as u32,
         exit: state.exit.len() as u32,
         default_actions: !state.default_actions.is_empty(),
+        defers: span(&mut pools.events, state.defers.iter().copied()),
         advice: state.advice.is_some(),
         limits: limits_row(&state.limits),
         histories: Span::EMPTY,
@@ -593,6 +594,9 @@ fn reacts(draft: &Draft, index: usize) -> Reacts {
             all = all.with(Reacts::ASK);
         }
     }
+    if state.defers.len > 0 {
+        all = all.with(Reacts::DEFER);
+    }
     let LimitsRow { time, time_warn, .. } = state.limits;
     let mut computed = draft.computed_limits.iter().filter(|row| row.state.index() == index);
     if time.or(time_warn).is_some() || computed.any(|row| row.kind == LimitKind::Time) {
@@ -847,7 +851,6 @@ records! {
     Insert { step guard place };
     Permission { from to guard };
     ComputedLimit { kind is_soft value };
-    State { name path kind parent end entry exit default_actions transitions steps advice limits } without doc;
     Transition { source trigger scope guard targets kind actions } without bound;
     Scope { wildcard any_of none_of };
     Target { state arguments };
@@ -858,6 +861,29 @@ records! {
     Template { parts };
     Expr { kind ty };
     Local { id } without name;
+}
+
+/// A state that defers nothing has the form from before the field `defers` existed, so that old hashes stay valid.
+impl Feed for State {
+    fn feed(&self, to: &mut Fnv) {
+        let Self { name, path, kind, parent, end, entry, exit, default_actions, .. } = self;
+        let Self { transitions, steps, advice, limits, defers, doc: _, .. } = self;
+        name.feed(to);
+        path.feed(to);
+        kind.feed(to);
+        parent.feed(to);
+        end.feed(to);
+        entry.feed(to);
+        exit.feed(to);
+        default_actions.feed(to);
+        transitions.feed(to);
+        steps.feed(to);
+        advice.feed(to);
+        limits.feed(to);
+        if !defers.is_empty() {
+            defers.feed(to);
+        }
+    }
 }
 
 /// A tool that is not idempotent has the form from before the field `idempotent` existed, so that old hashes stay valid.
@@ -1104,7 +1130,7 @@ fn types(chart: &Chart, pools: &mut Pools) -> Vec<TypeRow> {
         answers.then(|| (TypedRow::Answer(StepId::at(i)), &row.returns))
     });
     let sends = chart.send_places() > 0;
-    // Only events that were sent can wait between two inputs.
+    // Only events that were sent or deferred can wait between two inputs.
     let events = chart.events.iter().enumerate().filter(|_| sends);
     let events = events.flat_map(|(i, row)| {
         row.fields.iter().map(move |field| {

@@ -90,6 +90,11 @@ pub trait Program {
         self.bind(Bound::Nothing);
     }
 
+    /// Stores the bound payload of an event in this slot. Nothing is bound afterwards.
+    fn put_back(&mut self, _slot: usize) {
+        self.bind(Bound::Nothing);
+    }
+
     /// Takes the payload of an event for another chart out of this slot, and keeps both until the host takes them.
     fn post(&mut self, _event: EventId, _slot: usize, _to: Receiver) {}
 

@@ -27,7 +27,10 @@ use core::fmt;
 use core::ops::Deref;
 
 /// The version of the tables. Generated code does not compile against a runtime with another version.
-pub const ABI: u32 = 13;
+pub const ABI: u32 = 14;
+
+/// The number of deferred events that may wait.
+pub const DEFERRED: u32 = 256;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -227,7 +230,7 @@ pub struct Tables {
     pub renames: List<RenameRow>,
     /// The pool of states: initial states, targets, scopes, entry sets.
     pub state_pool: List<StateId>,
-    /// The pool of events, for triggers and questions.
+    /// The pool of events, for triggers, questions and `defer` lines.
     pub event_pool: List<EventId>,
     /// The pool of steps, for `StateRow::steps`.
     pub step_pool: List<StepId>,
@@ -239,7 +242,7 @@ pub struct Tables {
     pub name_pool: List<Text>,
     /// The ids with which events are sent, so that they can be canceled.
     pub send_ids: List<Text>,
-    /// The maximum number of sent events that wait.
+    /// The maximum number of sent and deferred events that wait.
     pub sends: u32,
     /// The pool of candidates by event, for `StateRow::index`.
     pub dispatch_pool: List<Dispatch>,
@@ -284,6 +287,8 @@ pub struct StateRow {
     pub exit: u32,
     /// Whether the `initial` of a compound, or the default of a history, has actions.
     pub default_actions: bool,
+    /// The events that the state defers, in `event_pool`.
+    pub defers: Span,
     /// Whether the state declares `advice`.
     pub advice: bool,
     /// The limits that are charged while the state is active.
@@ -315,6 +320,7 @@ impl StateRow {
         entry: 0,
         exit: 0,
         default_actions: false,
+        defers: Span::EMPTY,
         advice: false,
         limits: LimitsRow::PLAIN,
         histories: Span::EMPTY,
@@ -563,6 +569,8 @@ impl Reacts {
     pub const ASK: Self = Self(1 << 10);
     /// A limit on the time in the state.
     pub const TIME: Self = Self(1 << 11);
+    /// A `defer` line.
+    pub const DEFER: Self = Self(1 << 12);
 
     /// The occurrences that can trigger an `on **` transition.
     pub const VISIBLE: Self = Self::EVENT

@@ -19,6 +19,8 @@ pub fn describe(tables: &Tables, record: Record) -> What {
             What::Undelivered { event: event(tables, e), to: receiver(tables, to) }
         }
         Record::SendCanceled(e) => What::SendCanceled { event: event(tables, e) },
+        Record::Deferred(e) => What::Deferred { event: event(tables, e) },
+        Record::Recalled(e) => What::Recalled { event: event(tables, e) },
         Record::Turn(turn) => What::Turn { turn },
         Record::Refused(e) => What::Refused { event: event(tables, e) },
         Record::Lost(t, why) => What::Lost { line: line(tables, t), why: loss(why).into() },

@@ -83,7 +83,11 @@ pub enum What {
     SendCanceled { event: String },
     /// A turn begins; its number, from 1.
     Turn { turn: u32 },
-    /// No transition has handled the event.
+    /// No transition has handled the event, which an active state defers: it is kept.
+    Deferred { event: String },
+    /// A deferred event is handled again, like one from the host.
+    Recalled { event: String },
+    /// No transition has handled the event, or a deferred event was still kept when the run ended.
     Refused { event: String },
     /// No transition of this chart has handled the event, so it is passed on to the child charts.
     PassedOn { event: String },

@@ -115,6 +115,10 @@ pub enum EventFate<'l> {
     Handled(&'l Value),
     /// An event that the chart has sent itself is handled.
     Delivered,
+    /// An active state defers it, so it is kept.
+    Deferred,
+    /// A deferred event is handled again.
+    Recalled,
     /// No transition handles it.
     Refused,
     /// No transition of this chart handles it, so its child charts are offered it.
@@ -286,6 +290,8 @@ fn seen(what: &What) -> (&str, u32, Happening<'_>) {
         What::Input { name, value } => Happening::Input { name, value },
         What::Event { event, data } => event_with(event, EventFate::Handled(data)),
         What::Delivered { event } => event_with(event, EventFate::Delivered),
+        What::Deferred { event } => event_with(event, EventFate::Deferred),
+        What::Recalled { event } => event_with(event, EventFate::Recalled),
         What::Refused { event } => event_with(event, EventFate::Refused),
         What::PassedOn { event } => event_with(event, EventFate::PassedOn),
         What::NotTaken { input, why, .. } => event_with(input, EventFate::NotTaken(why)),
@@ -544,6 +550,8 @@ fn event_words(event: &str, fate: EventFate<'_>) -> Option<Words> {
             Words::new(Tone::Input, format!("{named} {}", value(data)).trim_end(), "")
         }
         EventFate::Delivered => Words::new(Tone::Input, named, "sent by the chart"),
+        EventFate::Deferred => Words::new(Tone::Plain, named, "deferred"),
+        EventFate::Recalled => Words::new(Tone::Input, named, "recalled, it was deferred"),
         EventFate::Refused => Words::new(Tone::Bad, named, "nothing handles it now"),
         EventFate::NotTaken(why) => {
             let named = if event == "turn" { "a turn" } else { &named };

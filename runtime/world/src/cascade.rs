@@ -153,7 +153,9 @@ impl Cascades {
                 let heard = std::mem::take(&mut actor.heard);
                 actor.moved_by.extend(heard);
             }
-            Happening::Event { fate: EventFate::Delivered, .. } => actor.open = None,
+            Happening::Event { fate: EventFate::Delivered | EventFate::Recalled, .. } => {
+                actor.open = None;
+            }
             Happening::Input { name, value } => {
                 actor.open = None;
                 if let ("artifacts", Value::List(rows)) = (name, value) {

@@ -219,7 +219,8 @@ impl<'t> Picture<'t> {
                     };
                     say(from, "->>", own, format!("{name} {}", value(data)).trim_end())
                 }
-                EventFate::Delivered => say(own, "->>", own, name),
+                EventFate::Delivered | EventFate::Recalled => say(own, "->>", own, name),
+                EventFate::Deferred => note(&format!("{name}: deferred")),
                 EventFate::NotTaken(_) => {
                     say(above, "->>", own, &format!("{name} (not taken: {why})"))
                 }

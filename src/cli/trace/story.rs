@@ -113,7 +113,7 @@ fn is_open(what: &Happening<'_>) -> bool {
     use Outcome::{Answer, Returned};
     match what {
         Happening::Event { fate, .. } => {
-            matches!(fate, EventFate::Handled(_) | EventFate::Delivered)
+            matches!(fate, EventFate::Handled(_) | EventFate::Delivered | EventFate::Recalled)
         }
         Happening::CallEnded(_, outcome) => matches!(outcome, Answer { .. } | Returned(_)),
         Happening::Step(phase) => matches!(phase, StepPhase::Fallback(_)),
@@ -155,6 +155,13 @@ impl StoryRow {
             {
                 self.add_why("nothing handles it now");
                 self.tone = Tone::Bad;
+                true
+            }
+            Happening::Event { event, fate: EventFate::Deferred }
+                if self.decision.starts_with(&format!("event {event}")) =>
+            {
+                self.add_why("deferred");
+                self.is_open = false;
                 true
             }
             _ => false,
@@ -426,8 +433,8 @@ fn inputs(trace: &Read) -> Vec<Input> {
 fn title(event: &TraceEvent<'_>) -> Option<String> {
     match event.what {
         Happening::Turn(turn) => Some(format!("turn {turn}")),
-        Happening::Event { fate: EventFate::Refused, .. } => None,
-        Happening::Event { fate: EventFate::Delivered, .. } => {
+        Happening::Event { fate: EventFate::Refused | EventFate::Deferred, .. } => None,
+        Happening::Event { fate: EventFate::Delivered | EventFate::Recalled, .. } => {
             event.words().map(|words| format!("{}, {}", words.text, words.why))
         }
         Happening::Event { .. } => event.words().map(|words| words.text),
@@ -481,6 +488,9 @@ fn reason(event: &TraceEvent<'_>) -> Option<String> {
         }
         Happening::Event { event, fate: EventFate::Refused } => {
             format!("`{event}`: no active state has a transition for it")
+        }
+        Happening::Event { event, fate: EventFate::Deferred } => {
+            format!("`{event}`: an active state defers it")
         }
         Happening::Event { event, fate: EventFate::PassedOn } => format!(
             "`{event}`: this chart has no transition for it; its child charts are offered it"

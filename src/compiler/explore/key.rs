@@ -259,7 +259,9 @@ impl<'c> Keys<'c> {
             to.number(u64::from(sent.event.0));
             to.number(sent.id.map_or(0, |id| 1 + u64::from(id.0)));
             to.text(&format!("{:?}", sent.to));
-            waiting.push(sent.due.saturating_sub(at.now));
+            // A deferred event has no time.
+            to.number(u64::from(sent.is_deferred()));
+            waiting.extend((!sent.is_deferred()).then(|| sent.due.saturating_sub(at.now)));
             let payload = facts.sent.get(sent.slot as usize);
             for (nth, value) in payload.into_iter().flatten().enumerate() {
                 if self.relevant.slots.contains(&Slot::Field(sent.event, nth as u32)) {

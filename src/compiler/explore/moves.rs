@@ -375,6 +375,9 @@ impl ObservedEvents {
                 hears(on, step.state);
             }
         }
+        for (id, state) in chart.state_ids().zip(&chart.states) {
+            hears(&state.defers, id);
+        }
         for states in each.iter_mut().chain([&mut any]) {
             states.sort_unstable();
             states.dedup();

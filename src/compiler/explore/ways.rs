@@ -48,6 +48,8 @@ fn is_plain(chart: &Chart) -> bool {
         .states
         .iter()
         .all(|state| !matches!(state.kind, StateKind::Parallel) && counted(&state.limits));
+    // A deferred event that is recalled happens without the host.
+    let states = states && !chart.defers();
     let triggers = chart.transitions.iter().all(|transition| match &transition.trigger {
         Trigger::AnyOccurrence | Trigger::Error(_) | Trigger::LimitWarn(_) => false,
         Trigger::After(bound) | Trigger::StepTimeout(_, bound) => {

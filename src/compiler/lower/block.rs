@@ -3,10 +3,10 @@
 use super::context::{BodyItem, Cx, NodeKind};
 use super::expr::{self, Env, Options};
 use super::nodes::{self, Beside, item};
-use super::{paths, steps, transitions};
+use super::{declare, paths, steps, transitions};
 use crate::rules::{ILLEGAL_STRUCTURE, illegal_structure};
-use crate::syntax::source::Span;
-use crate::syntax::{self, History, Initial, Noted, StateItem};
+use crate::syntax::source::{Span, Spanned};
+use crate::syntax::{self, Done, EventPattern, History, Initial, Noted, Path, StateItem};
 use chartc_core::arena::{SendId, StateId, StepId};
 use chartc_core::model::{Action, Permission, StateKind};
 use std::collections::BTreeMap;
@@ -72,6 +72,9 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[BodyItem<'s>]) {
             StateItem::Exit(block) => {
                 let actions = super::actions::actions(cx, &mut Env::at(id), block);
                 add_block(&mut cx.chart.states[id.index()].exit, actions);
+            }
+            StateItem::Defer(events) if refuse_in_final(cx, id, part.span, "`defer`") => {
+                events.iter().for_each(|event| defer(cx, id, event));
             }
             StateItem::Advice(text) => {
                 if let Some(first) = advised {
@@ -154,6 +157,42 @@ fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = St
 }
 
 /// Whether the state may have the item; reports the item in a final state.
+/// Adds the events of a `defer` line to those that the state defers.
+fn defer(cx: &mut Cx<'_>, id: StateId, pattern: &EventPattern) {
+    let (path, names) = match pattern {
+        EventPattern::Event(path, names) => (path, names),
+        EventPattern::Any(span)
+        | EventPattern::Everything(span)
+        | EventPattern::Turn(span)
+        | EventPattern::Done(Done { subject: Path { span, .. }, .. })
+        | EventPattern::Error(Done { subject: Path { span, .. }, .. })
+        | EventPattern::Doubt(Done { subject: Path { span, .. }, .. })
+        | EventPattern::Machine(Spanned { span, .. }) => {
+            let finding = ILLEGAL_STRUCTURE
+                .at(*span, "only declared events can be deferred")
+                .help("write `defer` and the names of events that an `event` line declares");
+            cx.report(finding);
+            return;
+        }
+    };
+    if let Some(name) = names.first() {
+        let finding = ILLEGAL_STRUCTURE
+            .at(name.span, "`defer` cannot name the data of its event")
+            .help("the data are kept with the event; the line that takes it later names them");
+        cx.report(finding);
+    }
+    for event in declare::events_of(cx, path) {
+        let defers = &mut cx.chart.states[id.index()].defers;
+        match defers.binary_search(&event) {
+            Ok(_) => {
+                let what = format!("`{}` is deferred here already", path.text());
+                cx.report(ILLEGAL_STRUCTURE.at(path.span, what).help("remove it"));
+            }
+            Err(place) => defers.insert(place, event),
+        }
+    }
+}
+
 fn refuse_in_final(cx: &mut Cx<'_>, id: StateId, span: Span, what: &str) -> bool {
     let NodeKind::Final(..) = cx.nodes[id.index()].kind else { return true };
     let (name, declared) = (&cx.chart.state(id).name, cx.map.state(id).name);

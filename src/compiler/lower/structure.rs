@@ -306,6 +306,7 @@ fn add_state<'s>(
         default_actions: Vec::new(),
         transitions: Vec::new(),
         steps: Vec::new(),
+        defers: Vec::new(),
         advice: None,
         limits: Limits::default(),
     });

@@ -24,6 +24,8 @@ pub enum StateItem {
     Enter(Block),
     /// `exit { }`.
     Exit(Block),
+    /// `defer a, b`.
+    Defer(Vec<EventPattern>),
     /// `llm`, `code`, `ask`, `call`, `human`, `run`.
     Step(Step),
     /// `allow a -> b [if g]`.

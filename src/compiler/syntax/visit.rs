@@ -322,6 +322,7 @@ impl<'s> Walk<'_, 's> {
                 from.lines.iter().for_each(|line| self.line(&line.node));
             }
             StateItem::Enter(block) | StateItem::Exit(block) => self.block(Some(block)),
+            StateItem::Defer(events) => events.iter().for_each(|event| self.pattern(event)),
             StateItem::Step(step) => self.step(step),
             StateItem::Allow(allow) => {
                 self.paths(allow.from.iter().chain([&allow.to]), Role::State);

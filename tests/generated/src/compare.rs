@@ -191,6 +191,8 @@ fn sequence<'c>(
             | Record::Undelivered(..)
             | Record::Turn(_)
             | Record::Refused(_)
+            | Record::Deferred(_)
+            | Record::Recalled(_)
             | Record::Lost(..)
             | Record::Exited(_)
             | Record::Entered(_)

@@ -157,6 +157,7 @@ fn after_the_end(record: &Record) -> bool {
             | Record::Error(_)
             | Record::Sent(..)
             | Record::SendCanceled(_)
+            | Record::Refused(_)
             | Record::Ended(_)
             | Record::TurnEnded(_)
             | Record::WalkEnded(_)

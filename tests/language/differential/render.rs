@@ -93,6 +93,10 @@ impl Writer<'_> {
         let actions = self.actions(&block.actions, Around::BLOCK);
         match block.kind % 12 {
             0..=4 => format!("enter {{ {actions} }}"),
+            5 | 6 => {
+                let events = ["a", "b", "c", "d.one, r", "d", "r", "set, a", "a, b, c, d, r"];
+                format!("defer {}", events[usize::from(block.actions[0]) % events.len()])
+            }
             8 if self.agent => format!("limits {{ calls {} }}", 1 + block.actions[0] % 4),
             9 if self.agent => format!("limits {{ turns {} warn 1 }}", 2 + block.actions[0] % 4),
             10 if self.agent => format!("limits {{ time {}s }}", 5 + block.actions[0] % 20),
@@ -108,13 +112,13 @@ impl Writer<'_> {
             let _ =
                 writeln!(out, "{pad}initial {}", self.begin(id, initial(self.states, id), state));
         }
-        let mut had = [false; 2];
+        let mut had = [false; 3];
         for block in self.spec.blocks.iter().filter(|b| self.source(b.state) == id) {
             let text = self.block(block);
             // Of these a state has one.
-            let once = ["limits", "advice"].iter().position(|word| text.starts_with(word));
+            let once = ["limits", "advice", "defer"].iter().position(|word| text.starts_with(word));
             let again = once.is_some_and(|once| std::mem::replace(&mut had[once], true));
-            if !again && (id != 0 || text.starts_with('e')) {
+            if !again && (id != 0 || text.starts_with(['d', 'e'])) {
                 let _ = writeln!(out, "{pad}{text}");
             }
         }

@@ -100,7 +100,7 @@ pub(crate) struct Line {
     pub(crate) actions: Vec<u8>,
 }
 
-/// What stands in a state beside its lines: an `enter` or `exit` block, limits, advice.
+/// What stands in a state beside its lines: an `enter` or `exit` block, deferred events, limits, advice.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) state: u8,

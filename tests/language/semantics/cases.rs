@@ -55,6 +55,7 @@ const ALL: &[&Cases] = &[
     &super::asked::CASES,
     &super::bounds::CASES,
     &super::content::CASES,
+    &super::deferred::CASES,
     &super::each::CASES,
     &super::events::CASES,
     &super::loops::CASES,

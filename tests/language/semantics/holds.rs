@@ -33,7 +33,9 @@ impl Sim {
             "deadline" => self.machine.next_deadline().map_or("none".into(), |at| at.to_string()),
             // Events that are sent and wait.
             "sends" => list(self.sends()),
-            // Events that some active state would handle.
+            // Deferred events that are kept.
+            "deferred" => list(self.deferred()),
+            // Events that some active state would handle or defer.
             "enabled" => {
                 let events = self.machine.enabled_events();
                 list(events.iter().map(|e| self.chart.events[e.index()].name.clone()))
@@ -70,7 +72,14 @@ impl Sim {
     fn sends(&self) -> Vec<String> {
         let sends = self.machine.sends();
         let name = |event: chartc_core::arena::EventId| &self.chart.events[event.index()].name;
-        sends.iter().map(|sent| format!("{} at {}", name(sent.event), sent.due)).collect()
+        let sends = sends.iter().filter(|sent| !sent.is_deferred());
+        sends.map(|sent| format!("{} at {}", name(sent.event), sent.due)).collect()
+    }
+
+    fn deferred(&self) -> Vec<String> {
+        let sends = self.machine.sends();
+        let kept = sends.iter().filter(|sent| sent.is_deferred());
+        kept.map(|sent| self.chart.events[sent.event.index()].name.clone()).collect()
     }
 
     fn started(&self) -> Vec<String> {

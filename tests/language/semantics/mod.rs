@@ -7,6 +7,7 @@ mod asked;
 mod bounds;
 pub(crate) mod children;
 mod content;
+mod deferred;
 mod each;
 mod events;
 mod holds;

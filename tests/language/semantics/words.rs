@@ -21,6 +21,8 @@ impl Sim {
             Record::Undelivered(e, to) => format!("undelivered {} {to:?}", event(e)),
             Record::Turn(n) => format!("turn {n}"),
             Record::Refused(e) => format!("refused {}", event(e)),
+            Record::Deferred(e) => format!("deferred {}", event(e)),
+            Record::Recalled(e) => format!("recalled {}", event(e)),
             Record::Lost(t, loss) => format!("lost {}: {}", self.line(t), lost(loss)),
             Record::Taken(t) => format!("taken {}", self.line(t)),
             Record::Exited(s) => format!("exited {}", self.chart.state(s).path),

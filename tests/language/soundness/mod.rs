@@ -204,8 +204,9 @@ impl Claims {
                         return Some(format!("started {:?}", key.step));
                     }
                 }
-                Record::Event(event) | Record::Delivered(event) => {
-                    let refused = records.contains(&Record::Refused(*event));
+                Record::Event(event) | Record::Delivered(event) | Record::Recalled(event) => {
+                    let refused = records.contains(&Record::Refused(*event))
+                        || records.contains(&Record::Deferred(*event));
                     if self.unhandled.contains(event) && !refused {
                         return Some(format!("handled {event:?}"));
                     }
@@ -220,6 +221,7 @@ impl Claims {
                 | Record::Undelivered(..)
                 | Record::Turn(_)
                 | Record::Refused(_)
+                | Record::Deferred(_)
                 | Record::Denied(_)
                 | Record::Skipped(_)
                 | Record::Done(_)

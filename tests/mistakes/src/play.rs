@@ -329,6 +329,8 @@ fn line(
             Record::Event(_)
             | Record::Delivered(_)
             | Record::Undelivered(..)
+            | Record::Deferred(_)
+            | Record::Recalled(_)
             | Record::SendCanceled(_)
             | Record::Turn(_)
             | Record::Refused(_)

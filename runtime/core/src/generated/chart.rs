@@ -189,6 +189,8 @@ pub trait Code: Chart {
     fn sent(&mut self, _slot: usize) -> Option<PayloadOf<Self>> {
         None
     }
+    /// Puts the payload of a deferred event into a slot.
+    fn defer(&mut self, _slot: usize, _payload: PayloadOf<Self>) {}
     /// Computes the first values of variables that read what was not known before. Called when the run starts.
     ///
     /// # Errors
@@ -482,6 +484,13 @@ impl<C: Code> Program for C {
     fn deliver(&mut self, _event: EventId, slot: usize) {
         let payload = self.sent(slot).and_then(Payload::with_data);
         self.bound().set(payload);
+    }
+
+    fn put_back(&mut self, slot: usize) {
+        // An event without data has no payload here, and none in its slot.
+        if let Some(payload) = self.bound().take() {
+            self.defer(slot, payload);
+        }
     }
 
     #[cfg(feature = "alloc")]

@@ -262,6 +262,14 @@ impl<T> Held<T> {
         self.0 = value;
     }
 
+    /// Takes the value.
+    pub fn take(&mut self) -> Option<T> {
+        #[cfg(feature = "alloc")]
+        return self.0.take().map(|value| *value);
+        #[cfg(not(feature = "alloc"))]
+        return self.0.take();
+    }
+
     /// The value, if there is one.
     #[inline]
     pub fn get(&self) -> Option<&T> {

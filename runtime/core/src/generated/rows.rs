@@ -69,6 +69,8 @@ columns! { StateRow:
     blocks(entry: u32, exit: u32) => entry = entry, exit = exit;
     /// Its `initial` or default has actions.
     default_actions() => default_actions = true;
+    /// The events that it defers.
+    defers(start: u32, len: u32) => defers = span(start, len);
     /// It declares advice.
     advises() => advice = true;
     /// Its limits.

@@ -271,6 +271,20 @@ impl Data {
         place.map(core::mem::take).unwrap_or_default()
     }
 
+    /// Moves the payload of the current event into a slot.
+    pub(super) fn keep_sent(&mut self, slot: usize) {
+        let payload = core::mem::take(&mut self.fields);
+        self.bound = Bound::Nothing;
+        self.put_sent(slot, payload);
+    }
+
+    /// Stores the payload of a sent event in a slot.
+    pub(super) fn put_sent(&mut self, slot: usize, payload: Vec<Value>) {
+        let sent = &mut self.more.sent;
+        sent.resize_with(sent.len().max(slot + 1), Vec::new);
+        sent[slot] = payload;
+    }
+
     /// Called when an input begins. Until the next input, notes are kept only if `sink` takes them.
     pub(super) fn heed(&mut self, sink: &dyn Sink) {
         self.is_deaf = !sink.takes_notes();

@@ -457,9 +457,7 @@ fn put<H: Host>(
     let Some(slot) = outbox.send_to(event, to, delay, *id) else {
         return Err(EvalError { message: alloc::format!("no room to send `{}`", declared.name) });
     };
-    let sent = &mut context.data.more.sent;
-    sent.resize_with(sent.len().max(slot + 1), Vec::new);
-    sent[slot] = payload;
+    context.data.put_sent(slot, payload);
     Ok(())
 }
 

@@ -245,6 +245,10 @@ impl<H: Host> Program for Runner<H> {
         self.data.bind(Bound::Event(event, payload));
     }
 
+    fn put_back(&mut self, slot: usize) {
+        self.data.keep_sent(slot);
+    }
+
     fn post(&mut self, event: EventId, slot: usize, to: Receiver) {
         let payload = self.data.take_sent(slot);
         self.data.more.posted.push(Post { event, to, payload });

@@ -41,6 +41,7 @@ pub use state::{
 use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId, VarId};
 use crate::machine::ErrorKind;
 use crate::structure::{self, Shape, Tree};
+use crate::tables::DEFERRED;
 use crate::value::Value;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -141,6 +142,7 @@ impl Chart {
             default_actions: Vec::new(),
             transitions: Vec::new(),
             steps: Vec::new(),
+            defers: Vec::new(),
             advice: None,
             limits: Limits::default(),
         };
@@ -206,10 +208,16 @@ impl Chart {
         all.map(|(id, _)| id).collect()
     }
 
-    /// The maximum number of sent events that may wait: [`SENDS`] for each `send`, [`SENDS_IN_A_LOOP`] for each one in a `for`. A further
-    /// `send` fails its block.
+    /// The maximum number of sent and deferred events that may wait: [`SENDS`] for each `send`, [`SENDS_IN_A_LOOP`] for each one in a
+    /// `for`, and [`DEFERRED`] if a state defers events. A further `send` fails its block.
     pub fn send_places(&self) -> usize {
-        self.blocks().map(|actions| places(actions, SENDS)).sum()
+        let deferred = if self.defers() { DEFERRED as usize } else { 0 };
+        self.blocks().map(|actions| places(actions, SENDS)).sum::<usize>() + deferred
+    }
+
+    /// Whether any state defers events.
+    pub fn defers(&self) -> bool {
+        self.states.iter().any(|state| !state.defers.is_empty())
     }
 
     /// The limits that are computed from params, in the order of their states.

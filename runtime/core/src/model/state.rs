@@ -37,6 +37,8 @@ pub struct State {
     pub transitions: Vec<TransitionId>,
     /// The steps of the state, in document order.
     pub steps: Vec<StepId>,
+    /// The events that the state defers, in ascending order. A name in the source stands for all events of which it is a dotted prefix, too.
+    pub defers: Vec<EventId>,
     /// The text of `{advice}` in prompts while the state is active.
     pub advice: Option<Template>,
     /// The limits that are charged while the state is active.

@@ -1,5 +1,6 @@
 //! Inputs from the host.
 
+use super::defer::Origin;
 use super::{Phase, Stepper, question};
 use crate::arena::EventId;
 use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
@@ -122,19 +123,24 @@ impl<P: Program> Stepper<P> {
         self.scalars.event = Some(event);
         sink.record(Record::Event(event));
         self.program.bind(Bound::Event(event, payload));
-        self.external(event, sink)
+        self.external(event, Origin::Host, sink)
     }
 
     /// Handles an event from outside the macrostep, whose payload is already bound.
     #[inline(always)]
-    pub(super) fn external(&mut self, event: EventId, sink: &mut dyn Sink) -> Receipt {
+    pub(super) fn external(
+        &mut self,
+        event: EventId,
+        origin: Origin,
+        sink: &mut dyn Sink,
+    ) -> Receipt {
         let may_ask = !self.is_over() && self.some_leaf_reacts(Reacts::ASK);
         if may_ask {
             self.note_leaves_to_ask();
         }
-        let taken = !self.is_over() && self.macrostep_of(event, sink);
-        let receipt = if taken {
-            Receipt::Handled
+        let answered = if self.is_over() { None } else { self.macrostep_of_event(event, origin, sink) };
+        let receipt = if let Some(receipt) = answered {
+            receipt
         } else if !may_ask {
             sink.record(Record::Refused(event));
             Receipt::Unhandled

@@ -23,10 +23,13 @@
 //! ```
 
 use super::configuration::is_leaf;
+use super::defer::Origin;
 use super::select::{Cause, Picked};
 use super::{MICROSTEPS, NO_STATES, Phase, Stepper};
-use crate::arena::{StateId, TransitionId};
-use crate::machine::{Effect, ErrorKind, Instant, Receiver, Record, Sink, Status, StepKey};
+use crate::arena::{EventId, StateId, TransitionId};
+use crate::machine::{
+    Effect, ErrorKind, Instant, Receipt, Receiver, Record, Sink, Status, StepKey,
+};
 use crate::outbox::Outbox;
 use crate::program::{Block, Bound, Caller, Program, View};
 use crate::store::{Amounts, Observed, Occurrence, Sent, Store, Underway, bits};
@@ -92,6 +95,25 @@ impl<P: Program> Stepper<P> {
             go_on(self, 1, sink);
         }
         taken
+    }
+
+    /// The macrostep of an event from outside. Returns `None` if no transition was taken and no active state defers the event.
+    #[inline(always)]
+    pub(super) fn macrostep_of_event(
+        &mut self,
+        event: EventId,
+        origin: Origin,
+        sink: &mut dyn Sink,
+    ) -> Option<Receipt> {
+        let receipt = if self.microstep(event, &mut 0, sink) {
+            Some(Receipt::Handled)
+        } else {
+            self.defer(event, origin, sink)
+        };
+        if !self.is_stable() {
+            go_on(self, 1, sink);
+        }
+        receipt
     }
 
     /// Whether the macrostep is over after one microstep: no end of the run, eventless transition, queued occurrence or step to start
@@ -166,7 +188,7 @@ impl<P: Program> Stepper<P> {
     }
 
     fn run_in_view(&mut self, block: Block, state: StateId, sink: &mut dyn Sink) {
-        let leaf = self.leaf_of(state);
+        let (leaf, most) = (self.leaf_of(state), self.most_sends());
         let scalars = &mut self.scalars;
         // Not `in_view`: the view reads some registers while the outbox writes others.
         let cells = self.store.cells_mut();
@@ -189,7 +211,7 @@ impl<P: Program> Stepper<P> {
             queue_head: &mut scalars.queue_head,
             queue_len: &mut scalars.queue_len,
             sends: cells.sends,
-            most: self.tables.sends,
+            most,
             waiting: &mut scalars.sends,
             now: scalars.now,
             sink,
@@ -245,7 +267,10 @@ impl<'s, P: Program> Microsteps<dyn Sink + 's> for Stepper<P> {
             self.program.bind(Bound::Nothing);
         }
         // A count of its own: each occurrence may raise one `error.execution`.
-        self.microstep(Some(next), &mut 0, sink);
+        let taken = self.microstep(Some(next), &mut 0, sink);
+        if let (false, Occurrence::Event(event)) = (taken, next) {
+            self.defer(event, Origin::Raised, sink);
+        }
         true
     }
 
@@ -570,6 +595,7 @@ impl<P: Program> Stepper<P> {
             *amounts = Amounts::default();
         }
         self.scalars.dead = false;
+        self.moved = true;
         sink.record(Record::Entered(state));
         if !is_plain {
             self.begin_state(state, sink);
@@ -706,23 +732,25 @@ impl<P: Program> Stepper<P> {
         loop {
             self.walk_on(sink);
             last = last || self.look_for_dead_end(sink) && self.is_in_livelock();
-            if self.is_over() || self.next_send().is_none_or(|due| due > self.scalars.now) {
+            let is_due = self.next_send().is_some_and(|due| due <= self.scalars.now);
+            if self.is_over() || !is_due && !self.may_recall() {
                 return;
             }
         }
     }
 
-    /// Delivers the first sent event if it is due. Returns whether it did. The event is handled like a host event: a question that waits
-    /// for it is asked, and it is refused if nothing handles it.
+    /// Delivers the next deferred event that is recalled, otherwise the first sent event if it is due. Returns whether it did. The event is
+    /// handled like a host event: a question that waits for it is asked, and it is refused if nothing handles it.
     pub(super) fn deliver(&mut self, sink: &mut dyn Sink) -> bool {
         let now = self.scalars.now;
         if self.scalars.sends == 0 || self.is_over() {
             return false;
         }
-        let mut sends = self.store.cells_mut().sends;
-        let waiting = &mut sends.all()[..self.scalars.sends as usize];
-        let first = waiting[0];
-        if first.due > now {
+        self.moved &= !self.is_in_livelock();
+        let recalled = self.next_recalled(sink);
+        let place = recalled.unwrap_or(0);
+        let first = self.sends()[place];
+        if first.due > now && recalled.is_none() {
             return false;
         }
         self.delivered += 1;
@@ -730,11 +758,15 @@ impl<P: Program> Stepper<P> {
             self.delivered = self.delivered.max(MICROSTEPS + 1);
         }
         if self.delivered > MICROSTEPS {
+            if recalled.is_some() {
+                self.program.put_back(first.slot as usize);
+            }
             self.stop_burst(sink);
             return false;
         }
         // The entry moves behind the waiting ones, so that its slot becomes free.
-        waiting.rotate_left(1);
+        let waiting = self.scalars.sends as usize;
+        self.store.cells_mut().sends.all()[place..waiting].rotate_left(1);
         self.scalars.sends -= 1;
         if first.to != Receiver::Own {
             sink.record(Record::Posted(first.event, first.to));
@@ -743,9 +775,13 @@ impl<P: Program> Stepper<P> {
         }
         self.scalars.events += 1;
         self.scalars.event = Some(first.event);
-        sink.record(Record::Delivered(first.event));
-        self.program.deliver(first.event, first.slot as usize);
-        self.external(first.event, sink);
+        if recalled.is_some() {
+            sink.record(Record::Recalled(first.event));
+        } else {
+            sink.record(Record::Delivered(first.event));
+            self.program.deliver(first.event, first.slot as usize);
+        }
+        self.external(first.event, Origin::Sent, sink);
         true
     }
 

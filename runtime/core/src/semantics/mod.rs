@@ -28,6 +28,7 @@
 //! | `configuration` | the active leaves; legal configurations; transition domain, exit set, entry set, entry by default |
 //! | `select` | the transitions that an occurrence can trigger, and those that are taken: guards, permissions, preemption |
 //! | `microstep` | one microstep: exit, actions, entry; the macrostep around it; the delivery of sent events |
+//! | `defer` | deferred events: when one is kept, and when it is handled again |
 //! | `turn` | a turn, and the walks that visit its steps: how they fork, wait, join and end |
 //! | `steps` | steps: their start on entry, their end, lists with `each`, and tools that their model calls |
 //! | `question` | the enabled options, when a question is put, and tools that its model calls |
@@ -43,6 +44,7 @@
 
 mod configuration;
 mod deadline;
+mod defer;
 mod input;
 mod limit;
 pub(crate) mod microstep;
@@ -89,6 +91,8 @@ pub struct Stepper<P: Program> {
     /// The number of deliveries within this input at the present time of the clock. It stops a chart that sends to itself without delay
     /// forever.
     delivered: u32,
+    /// Whether a state was entered since the deferred events were last tried. Means nothing while none is kept.
+    moved: bool,
     /// The number of active leaves.
     leaves: u32,
     /// The number of armed deadlines of time.
@@ -144,6 +148,7 @@ impl<P: Program> Stepper<P> {
     pub const fn new(tables: P::Tables, store: P::Store, program: P) -> Self {
         Self {
             delivered: 0,
+            moved: false,
             leaves: 0,
             armed: 0,
             open: 0,
@@ -287,6 +292,7 @@ impl<P: Program> Stepper<P> {
             }
         }
         self.give_up_queue();
+        self.drop_deferred(sink);
         self.scalars.sends = 0;
         // A turn that the end of the run interrupts counts as ended.
         if core::mem::take(&mut self.scalars.walking) {

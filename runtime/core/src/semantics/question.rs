@@ -60,7 +60,8 @@ impl<P: Program> Stepper<P> {
         }
     }
 
-    /// The innermost `ask` for an event (`None`: for the turn) whose `if` holds, searched from `leaf` outwards.
+    /// The innermost `ask` for an event (`None`: for the turn) whose `if` holds, searched from `leaf` outwards up to a state that defers the
+    /// event.
     pub(super) fn innermost_ask(
         &mut self,
         leaf: StateId,
@@ -85,6 +86,9 @@ impl<P: Program> Stepper<P> {
                 {
                     return Some(*step);
                 }
+            }
+            if event.is_some_and(|event| self.defers(state, event)) {
+                return None;
             }
             path = self.parent(state);
         }

@@ -104,7 +104,7 @@ impl<P: Program> Stepper<P> {
                     Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
                 }
             }
-            if parent == state {
+            if parent == state || here.meets(Reacts::DEFER) && cause.event().is_some_and(|event| self.defers(state, event)) {
                 return Picked::Nothing;
             }
             state = parent;
@@ -223,7 +223,7 @@ impl<P: Program> Stepper<P> {
         })
     }
 
-    /// Calls `each` with every host event that an active state would handle now, in ascending order. A guard that reads the event's payload
+    /// Calls `each` with every host event that an active state would handle or defer now, in ascending order. A guard that reads the event's payload
     /// counts as true. If it passes the payload to a host function with a fallback, the fallback decides.
     pub fn enabled_events(&mut self, each: &mut dyn FnMut(EventId)) {
         self.program.refuel();
@@ -236,7 +236,7 @@ impl<P: Program> Stepper<P> {
         }
     }
 
-    /// Whether a transition on the path of an active leaf, or an `ask` that waits for the event, would handle it.
+    /// Whether a transition on the path of an active leaf, or an `ask` that waits for the event, would handle it, or a state would defer it.
     fn would_handle(&mut self, event: EventId) -> bool {
         let end = self.tables.states.len();
         let mut from = 0;
@@ -259,6 +259,9 @@ impl<P: Program> Stepper<P> {
                     {
                         return true;
                     }
+                }
+                if self.defers(state, event) {
+                    return true;
                 }
                 path = self.parent(state);
             }
@@ -301,6 +304,8 @@ pub(super) trait Cause: Copy {
     fn kind(self) -> Reacts;
     /// The first candidate at or after `from` in a state that reacts to [`Cause::kind`].
     fn next(self, tables: &Tables, state: StateId, from: TransitionId) -> Option<TransitionId>;
+    /// The host event, raised or from outside.
+    fn event(self) -> Option<EventId>;
     /// Whether the microstep is eventless.
     fn is_nothing(self) -> bool;
     /// Whether the occurrence is an `error.*`.
@@ -323,6 +328,11 @@ impl Cause for EventId {
         } else {
             scanned_for_event(tables, row.transitions, self, from)
         }
+    }
+
+    #[inline]
+    fn event(self) -> Option<EventId> {
+        Some(self)
     }
 
     #[inline]
@@ -367,6 +377,10 @@ impl Cause for Option<Occurrence> {
         } else {
             scanned(tables, tables.states[state.index()].transitions, self, from)
         }
+    }
+
+    fn event(self) -> Option<EventId> {
+        if let Some(Occurrence::Event(event)) = self { Some(event) } else { None }
     }
 
     fn is_nothing(self) -> bool {

@@ -177,6 +177,7 @@ impl<P: Program> Stepper<P> {
         self.scalars = snapshot.scalars;
         self.scalars.queue_head = 0;
         self.scalars.queue_len = 0;
+        self.moved = false;
         Ok(())
     }
 
@@ -529,6 +530,7 @@ impl<P: Program> Stepper<P> {
         self.leaves = registers.leaves;
         self.armed = registers.armed;
         self.open = registers.open;
+        self.moved = false;
     }
 
     /// Sets the number of turns that have ended in the run.

@@ -199,12 +199,12 @@ impl Question {
     };
 }
 
-/// A sent event that is not delivered yet.
+/// A sent event that is not delivered yet, or a deferred one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
     /// The event.
     pub event: EventId,
-    /// The time at which it is due.
+    /// The time at which it is due; `Instant::MAX` for a deferred event.
     pub due: Instant,
     /// The id by which `cancel` finds the event.
     pub id: Option<SendId>,
@@ -215,6 +215,11 @@ pub struct Sent {
 }
 
 impl Sent {
+    /// Whether it waits until no active state defers it any more, instead of for its time.
+    pub const fn is_deferred(&self) -> bool {
+        self.due == Instant::MAX
+    }
+
     /// A free entry with this payload slot.
     pub(crate) const fn free(slot: u32) -> Self {
         Self { event: EventId(0), due: 0, id: None, slot, to: Receiver::Own }

@@ -631,7 +631,7 @@ impl Rows {
     }
 }
 
-/// The rows of entry and exit actions, advice and limits. The texts have at most `long` characters.
+/// The rows of entry and exit actions, deferred events, advice and limits. The texts have at most `long` characters.
 pub(in crate::emit) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<LabelRow> {
     let mut rows = Vec::new();
     for (word, blocks) in [("enter", &state.entry), ("exit", &state.exit)] {
@@ -645,6 +645,10 @@ pub(in crate::emit) fn blocks(chart: &Chart, state: &State, long: usize) -> Vec<
             if matches!(state.kind, StateKind::History { .. }) { "first" } else { "initial" };
         let text = joined(chart, &state.default_actions, &[]);
         rows.push(row(word, None, short(&text, long)));
+    }
+    if !state.defers.is_empty() {
+        let events = state.defers.iter().map(|id| notation::path(&chart.events[id.index()].name));
+        rows.push(row("defer", None, short(&events.collect::<Vec<_>>().join(", "), long)));
     }
     if let Some(advice) = &state.advice {
         let text = notation::template(chart, advice, &[]);

@@ -243,6 +243,10 @@ fn code(context: &Context<'_>) -> Methods {
         let sent = item.new_fn("sent").arg_mut_self().arg("slot", "usize");
         sent.ret("Option<Payload>").line("self.sent.take(slot)");
     }
+    if context.chart.defers() {
+        let defer = item.new_fn("defer").arg_mut_self().arg("slot", "usize");
+        defer.arg("payload", "Payload").line("self.sent.put(slot, payload);");
+    }
     if context.chart.computed_limits().next().is_some() {
         let limit = item.new_fn("limit").arg_ref_self().arg("nth", "usize").ret("u64");
         limit.line("self.data.limits.get(nth).copied().unwrap_or(0)");

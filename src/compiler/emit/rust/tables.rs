@@ -222,6 +222,7 @@ fn state(context: &Context<'_>, index: usize, row: &StateRow) -> String {
         .part("choices", row.choices)
         .with("blocks", blocks.then(|| format!("{}, {}", row.entry, row.exit)))
         .add("default_actions", row.default_actions)
+        .part("defers", row.defers)
         .add("advises", row.advice)
         .with("limits", limits(row.limits))
         .part("histories", row.histories)

@@ -42,7 +42,7 @@ pub(super) const LINES: &[&str] = &["on", "when", "may", "after", "each"];
 /// The first words of items in states, except transitions.
 pub(super) const STATES: &[&str] = &[
     "state", "parallel", "final", "history", "initial", "llm", "ask", "code", "call", "human",
-    "run", "from", "enter", "exit", "allow", "advice", "limits",
+    "run", "from", "enter", "exit", "defer", "allow", "advice", "limits",
 ];
 
 /// The first words of items in steps.
@@ -269,6 +269,7 @@ const ALL: &[(Rule, &str)] = &[
     (Rule::kw_enter, "enter"),
     (Rule::kw_exit, "exit"),
     (Rule::kw_allow, "allow"),
+    (Rule::kw_defer, "defer"),
     (Rule::kw_advice, "advice"),
     (Rule::kw_calls, "calls"),
     (Rule::kw_limits, "limits"),

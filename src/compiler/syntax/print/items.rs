@@ -334,6 +334,10 @@ pub(super) fn state_item(out: &mut Out, item: &StateItem) {
             out.push("exit ");
             actions(out, block);
         }
+        StateItem::Defer(events) => {
+            let events: Vec<String> = events.iter().map(state_pattern).collect();
+            out.push(&format!("defer {}", events.join(", ")));
+        }
         StateItem::Step(node) => step(out, node),
         StateItem::Allow(node) => {
             let from = node.from.as_ref().map_or("*".to_owned(), path);

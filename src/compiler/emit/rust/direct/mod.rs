@@ -189,6 +189,9 @@ fn why_not(chart: &Chart) -> Option<&'static str> {
             | StateKind::Parallel
             | StateKind::Final { .. } => {}
         }
+        if !state.defers.is_empty() {
+            return Some("there are deferred events");
+        }
         (state.advice.is_some() || state.limits != Limits::default())
             .then_some("there are limits or advice")
     });

@@ -51,6 +51,10 @@ impl Cx<'_> {
                 let block = self.block(block);
                 if entering { StateItem::Enter(block) } else { StateItem::Exit(block) }
             }
+            Rule::defer => {
+                let events = pair.into_inner().filter_map(|part| event_pattern(self, part));
+                StateItem::Defer(events.collect())
+            }
             Rule::allow => StateItem::Allow(allow(self, pair)),
             Rule::advice => {
                 let text = parts(pair).next().expect("advice has a text");
@@ -188,18 +192,7 @@ fn line(cx: &mut Cx<'_>, pair: P<'_>) -> Line {
     let (mut expr, mut each, mut turns) = (None, false, false);
     let mut may: Option<May> = None;
     for part in pair.into_inner() {
-        let span = cx.span(&part);
         match part.as_rule() {
-            Rule::star => on = Some(EventPattern::Any(span)),
-            Rule::stars => on = Some(EventPattern::Everything(span)),
-            Rule::kw_turn => on = Some(EventPattern::Turn(span)),
-            Rule::done_of => on = Some(EventPattern::Done(subject(cx, part))),
-            Rule::error_of => on = Some(EventPattern::Error(subject(cx, part))),
-            Rule::doubt_of => on = Some(EventPattern::Doubt(subject(cx, part))),
-            Rule::machine_event => {
-                on = Some(EventPattern::Machine(Spanned::new(part.as_str().to_owned(), span)));
-            }
-            Rule::event_use => on = Some(event_use(cx, part)),
             Rule::kw_each => each = true,
             Rule::kw_turns => turns = true,
             Rule::expr => expr = Some(cx.expr(part)),
@@ -211,6 +204,7 @@ fn line(cx: &mut Cx<'_>, pair: P<'_>) -> Line {
                     may.text = Some(text);
                 }
             }
+            _ if on.is_none() && rule == Rule::on_line => on = event_pattern(cx, part),
             _ => cx.tail_part(&mut tail, part),
         }
     }
@@ -225,6 +219,24 @@ fn line(cx: &mut Cx<'_>, pair: P<'_>) -> Line {
         }
     };
     Line { kind, tail }
+}
+
+/// Builds the event of an `on` transition or of a `defer` line; `None` for any other part.
+fn event_pattern(cx: &mut Cx<'_>, part: P<'_>) -> Option<EventPattern> {
+    let span = cx.span(&part);
+    Some(match part.as_rule() {
+        Rule::star => EventPattern::Any(span),
+        Rule::stars => EventPattern::Everything(span),
+        Rule::kw_turn => EventPattern::Turn(span),
+        Rule::done_of => EventPattern::Done(subject(cx, part)),
+        Rule::error_of => EventPattern::Error(subject(cx, part)),
+        Rule::doubt_of => EventPattern::Doubt(subject(cx, part)),
+        Rule::machine_event => {
+            EventPattern::Machine(Spanned::new(part.as_str().to_owned(), span))
+        }
+        Rule::event_use => event_use(cx, part),
+        _ => return None,
+    })
 }
 
 fn subject(cx: &mut Cx<'_>, pair: P<'_>) -> Done {
