@@ -31,8 +31,8 @@ const RESERVED = [
 /** First words of items in charts and states. */
 const ITEM_WORDS = [
   'state', 'on', 'when', 'may', 'after', 'each', 'initial', 'final', 'llm', 'ask', 'code', 'call', 'human', 'run', 'from',
-  'enter', 'exit', 'allow', 'advice', 'limits', 'parallel', 'history', 'var', 'param', 'input', 'event', 'pred', 'fn', 'do',
-  'tools', 'tool', 'client', 'component', 'check', 'defaults', 'trace', 'meta',
+  'enter', 'exit', 'defer', 'allow', 'advice', 'limits', 'parallel', 'history', 'var', 'param', 'input', 'event', 'pred',
+  'fn', 'do', 'tools', 'tool', 'client', 'component', 'check', 'defaults', 'trace', 'meta',
 ];
 
 /** First words of items in tests; `turn` is reserved. */
@@ -263,6 +263,7 @@ export default grammar({
       $.from,
       $.enter,
       $.exit,
+      $.defer,
       $.allow,
       $.advice,
       $.limits,
@@ -338,6 +339,7 @@ export default grammar({
     allow: $ => seq(
       'allow', field('from', choice($.any_state, $.path)), '->', field('to', $.path), optional($.guard),
     ),
+    defer: $ => seq('defer', commaSep1(field('event', $._event_pattern))),
     advice: $ => seq('advice', field('text', $.string)),
     limits: $ => seq('limits', '{', repeat($.limit), '}'),
     limit: $ => seq(

@@ -298,7 +298,9 @@ fn brief(event: &TraceEvent<'_>) -> Option<(Tone, String)> {
             }
             EventFate::Refused | EventFate::Deferred => format!("{event}: {why}"),
             EventFate::NotTaken(_) => format!("{event}: not taken, {why}"),
-            EventFate::Delivered | EventFate::Recalled | EventFate::PassedOn => format!("{text}, {why}"),
+            EventFate::Delivered | EventFate::Recalled | EventFate::PassedOn => {
+                format!("{text}, {why}")
+            }
         },
         Happening::Message { event, to, fate } => match fate {
             MessageFate::Posted => return Some((Tone::Faint, format!("{event}: sent to {to}"))),

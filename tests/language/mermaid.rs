@@ -127,6 +127,14 @@ fn parallel_with_history() {
 }
 
 #[test]
+fn deferred_events_stand_in_their_state() {
+    let picture = draw(
+        "chart C { event a event b.c event go initial s state s { defer a, b  on go -> t } state t { on a -> s on b -> s } }",
+    );
+    has(&picture, "s : defer a, b.c");
+}
+
+#[test]
 fn choices_leave_from_a_diamond() {
     let picture = draw(
         "chart C {

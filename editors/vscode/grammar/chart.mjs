@@ -199,6 +199,7 @@ const lines = {
       ...include('renamed'),
       keyword(`${word('deep')}(?=\\s*->)`, modifier),
       keyword(`${word('enter', 'exit')}(?=\\s*(?:\\{|$))`),
+      match(`${word('defer')}\\s+(${path}(?:\\s*,\\s*${path})*)`, control, paths(event)),
       keyword(`${word('advice')}(?=\\s*(?:"|$))`),
       match(`${word('allow')}\\s+(?:(\\*)|(${path}))(?=\\s*(?:->|$))`, control, 'keyword.operator.wildcard', paths(target)),
       {

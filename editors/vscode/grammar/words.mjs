@@ -13,8 +13,8 @@ export const top = [
 /** First words in charts and states. */
 export const items = [
   'state', 'on', 'when', 'may', 'after', 'each', 'initial', 'final', 'llm', 'ask', 'code', 'call', 'human', 'run', 'from',
-  'enter', 'exit', 'allow', 'advice', 'limits', 'parallel', 'history', 'var', 'param', 'input', 'event', 'pred', 'fn', 'do',
-  'tools', 'tool', 'client', 'component', 'check', 'defaults', 'trace', 'meta',
+  'enter', 'exit', 'defer', 'allow', 'advice', 'limits', 'parallel', 'history', 'var', 'param', 'input', 'event', 'pred',
+  'fn', 'do', 'tools', 'tool', 'client', 'component', 'check', 'defaults', 'trace', 'meta',
 ];
 
 /** First words in steps. */

@@ -143,6 +143,7 @@
   "deep"
   "enter"
   "exit"
+  "defer"
   "allow"
   "advice"
 ] @keyword

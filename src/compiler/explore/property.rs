@@ -609,6 +609,7 @@ pub(super) fn at_once(chart: &Chart, state: StateId) -> bool {
     };
     let alone = |event: &EventId| {
         chart.transitions.iter().filter(|other| takes(other, *event)).count() == 1
+            && !chart.states.iter().any(|state| state.defers.contains(event))
     };
     let leads = |transition: &Transition| {
         transition.source == StateId(0)

@@ -284,7 +284,8 @@ fn is_lost(context: &Context<'_>, post: &PostSpans) -> bool {
         let StepKind::Ask { on: AskOn::Event(events), .. } = &step.kind else { return false };
         events.contains(&post.event) && !gone(step.state)
     };
-    !chart.transitions.iter().enumerate().any(takes) && !chart.steps.iter().any(asks)
+    let kept = chart.states.iter().any(|state| state.defers.contains(&post.event));
+    !kept && !chart.transitions.iter().enumerate().any(takes) && !chart.steps.iter().any(asks)
 }
 
 // Events that are sent to a child chart while it does not run.
@@ -492,6 +493,10 @@ fn is_busy(chart: &Chart, transition: &Transition, leaf: StateId) -> bool {
 /// The transition that is certainly taken for the event in the leaf.
 fn taken(chart: &Chart, facts: &Facts, leaf: StateId, event: EventId) -> Option<TransitionId> {
     let lines = chart.ancestors(leaf).flat_map(|s| &chart.state(s).transitions);
+    // A state that defers the event hides the transitions of its ancestors.
+    if chart.ancestors(leaf).any(|state| chart.state(state).defers.contains(&event)) {
+        return None;
+    }
     for id in lines {
         let transition = chart.transition(*id);
         let on = match &transition.trigger {

@@ -36,7 +36,7 @@ use crate::notation::{self, expression_in};
 use crate::rules::{self, used_up_budget};
 use crate::syntax::diagnostic::{Broken, Diagnostic};
 use crate::syntax::source::Span;
-use chartc_core::arena::{StateId, TransitionId, VarId};
+use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
     AskOn, Chart, Expr, Failure, Otherwise, Scope, StepKind, Transition, Trigger, VariableKind,
@@ -158,6 +158,38 @@ fn find_shadowed_line(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) 
             found = found.because(map.transition(*by).whole);
         }
         diagnostics.push(found);
+    }
+    find_useless_defer(context, diagnostics);
+}
+
+/// Reports events that a state defers although a line of its own always takes them.
+fn find_useless_defer(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let Context { chart, facts, map, .. } = context;
+    for (state, row) in chart.state_ids().zip(&chart.states) {
+        let always_takes = |event: EventId| {
+            row.transitions.iter().copied().find(|id| {
+                let transition = chart.transition(*id);
+                let takes = match &transition.trigger {
+                    Trigger::Event(events) => events.contains(&event),
+                    Trigger::AnyEvent | Trigger::AnyOccurrence => true,
+                    _ => false,
+                };
+                let whole = *facts.scopes.transition(*id) == ScopeCondition::in_state(state);
+                takes && whole && transition.guard.is_none()
+            })
+        };
+        for (event, span) in &map.state(state).defers {
+            let Some(by) = always_takes(*event) else { continue };
+            let name = notation::path(&chart.events[event.index()].name);
+            let message = format!(
+                "`{name}` is never deferred here: a line of the same state always takes it"
+            );
+            let found = rules::SHADOWED_LINE
+                .at(*span, message)
+                .help("a state's own lines come before its `defer`: guard the line, or do not defer the event")
+                .related(map.transition(by).whole, "comes first");
+            diagnostics.push(found);
+        }
     }
 }
 
@@ -317,13 +349,16 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
         }
         // Without a handler, the run ends at the limit.
         Trigger::Error(pattern) => pattern == "*" || pattern.starts_with("limit"),
-        // Without the transition, the event would be forwarded to a child chart or put a question.
+        // Without the transition, the event would be deferred, forwarded to a child chart, or put a question.
         Trigger::Event(events) => events.iter().any(|event| {
             facts.passed.contains(event)
+                || chart.states.iter().any(|state| state.defers.contains(event))
                 || is_asked(chart, transition.source, &AskOn::Event(vec![*event]))
         }),
         Trigger::AnyEvent | Trigger::AnyOccurrence => {
-            !facts.passed.is_empty() || asks(chart, transition.source).next().is_some()
+            !facts.passed.is_empty()
+                || chart.defers()
+                || asks(chart, transition.source).next().is_some()
         }
         Trigger::Turn => is_asked(chart, transition.source, &AskOn::Turn),
         _ => false,

@@ -188,7 +188,10 @@ fn defer(cx: &mut Cx<'_>, id: StateId, pattern: &EventPattern) {
                 let what = format!("`{}` is deferred here already", path.text());
                 cx.report(ILLEGAL_STRUCTURE.at(path.span, what).help("remove it"));
             }
-            Err(place) => defers.insert(place, event),
+            Err(place) => {
+                defers.insert(place, event);
+                cx.map.states[id.index()].defers.push((event, path.span));
+            }
         }
     }
 }

@@ -82,6 +82,8 @@ pub struct StateSpans {
     pub whole: Span,
     /// The `enter` blocks that have actions.
     pub entry: Vec<Span>,
+    /// The deferred events, with their names in `defer` lines.
+    pub defers: Vec<(EventId, Span)>,
     /// The target of the `initial` line, if there is one.
     pub initial: Option<Span>,
     /// The bound of model calls, if the state has one.

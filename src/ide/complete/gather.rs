@@ -726,6 +726,7 @@ pub(super) fn meaning(word: &str) -> &'static str {
         ("from", "lines of other states"),
         ("enter", "actions on entry"),
         ("exit", "actions on exit"),
+        ("defer", "events that are kept for later"),
         ("allow", "which moves are permitted"),
         ("advice", "what prompts show while the state is active"),
         ("llm", "a model call"),

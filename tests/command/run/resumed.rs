@@ -39,6 +39,58 @@ fn the_command_line_saves_and_goes_on() {
 }
 
 #[test]
+fn deferred_events_are_saved_with_the_run() {
+    let folder = folder("deferred");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
+    write(
+        "kitchen.chart",
+        "chart Kitchen {
+           event order(dish: Text)
+           event cooked
+           do serve(dish: Text)
+           initial idle
+           state idle { on order(d) -> cooking { serve(d) } }
+           state cooking { defer order  on cooked -> idle }
+         }",
+    );
+    let order = |dish: &str| format!("{{\"event\": \"order\", \"data\": {{\"dish\": \"{dish}\"}}}}\n");
+    write("orders.jsonl", &[order("soup"), order("cake"), order("tea")].concat());
+    write("cooked.jsonl", "{\"event\": \"cooked\"}\n");
+    let run = |more: &[&str]| {
+        let given = ["run", "kitchen.chart", "--llm", "first", "--trace", "t.jsonl", "--snapshot", "s.json"];
+        let (code, out, err) = chartc(&folder, &[&given, more].concat());
+        assert_eq!((code, err.as_str()), (0, ""), "{out}");
+        out
+    };
+    let out = run(&["--events", "orders.jsonl"]);
+    assert_eq!(out.matches("deferred").count(), 2, "{out}");
+    let saved = std::fs::read_to_string(folder.join("s.json")).expect("a snapshot");
+    assert!(saved.contains("cake") && saved.contains("tea") && !saved.contains("soup"), "{saved}");
+    // A version without the event, or one that keeps none, cannot go on.
+    let text = std::fs::read_to_string(folder.join("kitchen.chart")).expect("a chart");
+    for (changed, why) in
+        [(text.replace("order", "meal"), "`order`"), (text.replace("defer order", ""), "deferred")]
+    {
+        write("changed.chart", &changed);
+        let (code, out, err) =
+            chartc(&folder, &["run", "changed.chart", "--llm", "first", "--resume", "s.json"]);
+        assert_eq!(code, 2, "{out}");
+        assert!(err.contains(why), "{err}");
+    }
+    for (dish, is_kept_again) in [("cake", true), ("tea", false)] {
+        let out = run(&["--resume", "s.json", "--events", "cooked.jsonl"]);
+        assert!(out.contains(&format!("serve(\"{dish}\")")), "{dish}: {out}");
+        let saved = std::fs::read_to_string(folder.join("s.json")).expect("a snapshot");
+        assert_eq!(saved.contains("tea"), is_kept_again, "{saved}");
+    }
+    let (code, out, err) = chartc(&folder, &["replay", "t.jsonl"]);
+    assert_eq!((code, err.as_str()), (0, ""), "all parts are one run: {out}");
+    let (code, out, _) = chartc(&folder, &["trace", "t.jsonl"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("deferred") && out.contains("recalled"), "{out}");
+}
+
+#[test]
 fn ctrl_c_ends_at_a_stable_point() {
     let folder = folder("interrupted");
     std::fs::write(

@@ -60,6 +60,8 @@ pub const RULES: &[(&str, &[&str])] = &[
             "from $from { $lines }",
             "enter { $actions }",
             "exit { $actions }",
+            "defer $event",
+            "defer $event, $event",
             "advice \"$words\"",
             "allow $from_one -> $state",
             "allow * -> $state if $bool",

@@ -93,7 +93,8 @@ impl Writer<'_> {
         let actions = self.actions(&block.actions, Around::BLOCK);
         match block.kind % 12 {
             0..=4 => format!("enter {{ {actions} }}"),
-            5 | 6 => {
+            // Charts that defer events have no direct code, which is to be compared, too.
+            5 | 6 if self.spec.whole % 3 == 2 => {
                 let events = ["a", "b", "c", "d.one, r", "d", "r", "set, a", "a, b, c, d, r"];
                 format!("defer {}", events[usize::from(block.actions[0]) % events.len()])
             }

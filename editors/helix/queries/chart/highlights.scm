@@ -144,6 +144,7 @@
   "deep"
   "enter"
   "exit"
+  "defer"
   "allow"
   "advice"
 ] @keyword

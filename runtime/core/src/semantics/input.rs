@@ -138,7 +138,8 @@ impl<P: Program> Stepper<P> {
         if may_ask {
             self.note_leaves_to_ask();
         }
-        let answered = if self.is_over() { None } else { self.macrostep_of_event(event, origin, sink) };
+        let answered =
+            if self.is_over() { None } else { self.macrostep_of_event(event, origin, sink) };
         let receipt = if let Some(receipt) = answered {
             receipt
         } else if !may_ask {

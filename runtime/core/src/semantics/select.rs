@@ -104,7 +104,10 @@ impl<P: Program> Stepper<P> {
                     Verdict::Lost(loss) => sink.record(Record::Lost(id, loss)),
                 }
             }
-            if parent == state || here.meets(Reacts::DEFER) && cause.event().is_some_and(|event| self.defers(state, event)) {
+            if parent == state
+                || here.meets(Reacts::DEFER)
+                    && cause.event().is_some_and(|event| self.defers(state, event))
+            {
                 return Picked::Nothing;
             }
             state = parent;

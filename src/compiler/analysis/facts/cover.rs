@@ -415,14 +415,16 @@ pub fn gaps(chart: &Chart, facts: &Facts) -> Vec<Gap> {
             _ => {}
         }
     }
-    // States that may handle any event: by a transition for any event, or by a step, which may be a question.
+    // States that may handle any event: by a transition for any event, by a step, which may be a question, or because they defer some.
     let any = |transition: &TransitionId| {
         matches!(chart.transition(*transition).trigger, Trigger::AnyEvent | Trigger::AnyOccurrence)
     };
     let catching: Vec<bool> = chart
         .states
         .iter()
-        .map(|row| row.transitions.iter().any(any) || !row.steps.is_empty())
+        .map(|row| {
+            row.transitions.iter().any(any) || !row.steps.is_empty() || !row.defers.is_empty()
+        })
         .collect();
     let last = Last::new(chart, facts);
     let mut found: Vec<Gap> = moments

@@ -1226,7 +1226,11 @@ impl Takers {
                 .or_else(|| self.any.get(&state))
                 .copied()
         };
-        chart.ancestors(leaf).find_map(takes)
+        // A state that defers the event hides the transitions of its ancestors.
+        let ends = |state: &StateId| {
+            takes(*state).is_some() || chart.state(*state).defers.contains(&event)
+        };
+        chart.ancestors(leaf).find(ends).and_then(takes)
     }
 
     /// The transition that takes every `turn` event while the leaf is active.
@@ -1235,13 +1239,14 @@ impl Takers {
     }
 }
 
-/// Whether the chart sends events, which may be delivered in the middle of a walk.
+/// Whether the chart sends or defers events, which may be delivered in the middle of a walk.
 fn sends(chart: &Chart) -> bool {
-    chart.bodies().any(|actions| {
-        let mut sends = false;
-        Action::walk(actions, &mut |action| sends |= matches!(action, Action::Send { .. }));
-        sends
-    })
+    chart.defers()
+        || chart.bodies().any(|actions| {
+            let mut sends = false;
+            Action::walk(actions, &mut |action| sends |= matches!(action, Action::Send { .. }));
+            sends
+        })
 }
 
 /// Adds to `by` the transitions that take the event in each leaf of the scope condition; `None` if none takes it in some leaf.

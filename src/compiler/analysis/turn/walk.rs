@@ -488,14 +488,14 @@ pub(crate) struct Walks<'c> {
     pub(super) interrupted: bool,
     /// Whether any step calls a model.
     pub(super) calls: bool,
-    /// Whether the chart sends events, which may arrive before each step.
+    /// Whether the chart sends or defers events, which may arrive before each step.
     pub(super) sends: bool,
 }
 
 impl<'c> Walks<'c> {
     pub(crate) fn new(chart: &'c Chart, facts: &'c Facts) -> Self {
         let leaves = facts.reach.leaves(chart).filter(|s| !is_end(chart, *s)).collect();
-        let (mut raises, mut sends) = (false, false);
+        let (mut raises, mut sends) = (false, chart.defers());
         let mut look = |block: &Vec<Action>| {
             Action::walk(block, &mut |action| {
                 raises |= matches!(action, Action::Raise(..));

@@ -61,7 +61,7 @@ pub enum Difference {
     NewField(Place),
     /// A param is new and has no default.
     NoDefault(String),
-    /// More sent events wait than this version can hold: their number, the capacity.
+    /// More sent and deferred events wait than this version can hold: their number, the capacity.
     Sends(usize, usize),
     /// The chart of a `run` step does not exist any more.
     Chart(String),
@@ -218,7 +218,7 @@ impl core::fmt::Display for Difference {
             }
             Self::Sends(waiting, room) => write!(
                 f,
-                "{waiting} sent events are waiting, and the chart has room for {room}: keep its `send … after` lines until they have come"
+                "{waiting} sent or deferred events are waiting, and the chart has room for {room}: keep its `send … after` and `defer` lines until they have come"
             ),
         }
     }

@@ -109,7 +109,9 @@ impl<'c, 'f> Points<'c, 'f> {
                 steps.entry(*state).or_default().push(i as u32);
             }
         }
-        let mut own_events = BTreeSet::new();
+        // A deferred event is recalled while no input is handled, like one that the chart sends itself.
+        let deferred = chart.states.iter().flat_map(|state| state.defers.iter().copied());
+        let mut own_events: BTreeSet<EventId> = deferred.collect();
         for block in chart.blocks() {
             Action::walk(block, &mut |action| match action {
                 Action::Raise(event, _) | Action::Send { event, to: Receiver::Own, .. } => {

@@ -231,9 +231,7 @@ fn event_pattern(cx: &mut Cx<'_>, part: P<'_>) -> Option<EventPattern> {
         Rule::done_of => EventPattern::Done(subject(cx, part)),
         Rule::error_of => EventPattern::Error(subject(cx, part)),
         Rule::doubt_of => EventPattern::Doubt(subject(cx, part)),
-        Rule::machine_event => {
-            EventPattern::Machine(Spanned::new(part.as_str().to_owned(), span))
-        }
+        Rule::machine_event => EventPattern::Machine(Spanned::new(part.as_str().to_owned(), span)),
         Rule::event_use => event_use(cx, part),
         _ => return None,
     })
