@@ -250,7 +250,7 @@ pub trait Machine {
     /// The earliest time at which an `Input::Tick` has an effect.
     fn next_deadline(&self) -> Option<Instant>;
 
-    /// The sent events that are not delivered yet, in the order of their delivery.
+    /// The sent events that are not delivered yet, in the order of their delivery, then the deferred ones.
     fn sends(&self) -> Vec<Sent> {
         Vec::new()
     }

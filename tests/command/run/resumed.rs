@@ -53,11 +53,21 @@ fn deferred_events_are_saved_with_the_run() {
            state cooking { defer order  on cooked -> idle }
          }",
     );
-    let order = |dish: &str| format!("{{\"event\": \"order\", \"data\": {{\"dish\": \"{dish}\"}}}}\n");
+    let order =
+        |dish: &str| format!("{{\"event\": \"order\", \"data\": {{\"dish\": \"{dish}\"}}}}\n");
     write("orders.jsonl", &[order("soup"), order("cake"), order("tea")].concat());
     write("cooked.jsonl", "{\"event\": \"cooked\"}\n");
     let run = |more: &[&str]| {
-        let given = ["run", "kitchen.chart", "--llm", "first", "--trace", "t.jsonl", "--snapshot", "s.json"];
+        let given = [
+            "run",
+            "kitchen.chart",
+            "--llm",
+            "first",
+            "--trace",
+            "t.jsonl",
+            "--snapshot",
+            "s.json",
+        ];
         let (code, out, err) = chartc(&folder, &[&given, more].concat());
         assert_eq!((code, err.as_str()), (0, ""), "{out}");
         out
