@@ -153,6 +153,9 @@ pub enum ErrorKind {
 /// The number of tool calls in succession with the same arguments that count as a loop.
 pub const LOOP: u32 = 3;
 
+/// The number of deferred events that may wait.
+pub const DEFERRED: u32 = 256;
+
 impl ErrorKind {
     /// The name of its event below `error`.
     pub const fn name(self) -> &'static str {

@@ -29,9 +29,6 @@ use core::ops::Deref;
 /// The version of the tables. Generated code does not compile against a runtime with another version.
 pub const ABI: u32 = 14;
 
-/// The number of deferred events that may wait.
-pub const DEFERRED: u32 = 256;
-
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {

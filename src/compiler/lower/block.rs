@@ -73,13 +73,10 @@ fn body<'s>(cx: &mut Cx<'s>, id: StateId, parts: &[BodyItem<'s>]) {
                 let actions = super::actions::actions(cx, &mut Env::at(id), block);
                 add_block(&mut cx.chart.states[id.index()].exit, actions);
             }
-            StateItem::Defer(events) if refuse_in_final(cx, id, part.span, "`defer`") => {
-                events.iter().for_each(|event| defer(cx, id, event));
-            }
+            StateItem::Defer(events) => defers(cx, id, events, part.span),
             StateItem::Advice(text) => {
                 if let Some(first) = advised {
-                    let what = "`advice` in one state";
-                    cx.report(illegal_structure::second(what, part.span, first));
+                    cx.report(illegal_structure::second("`advice` in one state", part.span, first));
                 }
                 advised = Some(part.span);
                 let advice = expr::template(cx, &mut Env::at(id), text, Options::No).0;
@@ -158,6 +155,14 @@ fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = St
 
 /// Whether the state may have the item; reports the item in a final state.
 /// Adds the events of a `defer` line to those that the state defers.
+fn defers(cx: &mut Cx<'_>, id: StateId, events: &[EventPattern], span: Span) {
+    if refuse_in_final(cx, id, span, "`defer`") {
+        for event in events {
+            defer(cx, id, event);
+        }
+    }
+}
+
 fn defer(cx: &mut Cx<'_>, id: StateId, pattern: &EventPattern) {
     let (path, names) = match pattern {
         EventPattern::Event(path, names) => (path, names),

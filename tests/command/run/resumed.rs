@@ -56,6 +56,7 @@ fn deferred_events_are_saved_with_the_run() {
     let order =
         |dish: &str| format!("{{\"event\": \"order\", \"data\": {{\"dish\": \"{dish}\"}}}}\n");
     write("orders.jsonl", &[order("soup"), order("cake"), order("tea")].concat());
+    write("functions.yaml", "functions: {serve: null}\n");
     write("cooked.jsonl", "{\"event\": \"cooked\"}\n");
     let run = |more: &[&str]| {
         let given = [
@@ -65,6 +66,8 @@ fn deferred_events_are_saved_with_the_run() {
             "first",
             "--trace",
             "t.jsonl",
+            "--functions",
+            "functions.yaml",
             "--snapshot",
             "s.json",
         ];
@@ -89,7 +92,7 @@ fn deferred_events_are_saved_with_the_run() {
     }
     for (dish, is_kept_again) in [("cake", true), ("tea", false)] {
         let out = run(&["--resume", "s.json", "--events", "cooked.jsonl"]);
-        assert!(out.contains(&format!("serve(\"{dish}\")")), "{dish}: {out}");
+        assert!(out.contains(&format!("serve('{dish}')")), "{dish}: {out}");
         let saved = std::fs::read_to_string(folder.join("s.json")).expect("a snapshot");
         assert_eq!(saved.contains("tea"), is_kept_again, "{saved}");
     }

@@ -39,9 +39,8 @@ pub use state::{
 };
 
 use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId, VarId};
-use crate::machine::ErrorKind;
+use crate::machine::{DEFERRED, ErrorKind};
 use crate::structure::{self, Shape, Tree};
-use crate::tables::DEFERRED;
 use crate::value::Value;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;

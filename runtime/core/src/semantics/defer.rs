@@ -18,10 +18,10 @@
 use super::Stepper;
 use super::select::Picked;
 use crate::arena::{EventId, StateId};
-use crate::machine::{Effect, ErrorKind, Instant, Receipt, Receiver, Record, Sink};
+use crate::machine::{DEFERRED, Effect, ErrorKind, Instant, Receipt, Receiver, Record, Sink};
 use crate::program::{Bound, Program};
 use crate::store::{Sent, Store};
-use crate::tables::{DEFERRED, Reacts};
+use crate::tables::Reacts;
 
 /// The origin of an event that is being handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl<P: Program> Stepper<P> {
         origin: Origin,
         sink: &mut dyn Sink,
     ) -> Option<Receipt> {
-        if !self.some_leaf_reacts(Reacts::DEFER) || !self.is_deferred(event, origin) {
+        if !self.some_leaf_reacts(Reacts::DEFER) || !self.would_defer(event, origin) {
             return None;
         }
         Some(self.keep(event, origin, sink))
@@ -89,7 +89,7 @@ impl<P: Program> Stepper<P> {
     }
 
     /// Whether an active state defers the event, and no question waits for it.
-    fn is_deferred(&mut self, event: EventId, origin: Origin) -> bool {
+    fn would_defer(&mut self, event: EventId, origin: Origin) -> bool {
         let mut deferred = false;
         for nth in 0..self.leaves as usize {
             let leaf = self.store.cells().leaves[nth];
@@ -137,13 +137,13 @@ impl<P: Program> Stepper<P> {
         }
         self.program.heed(&Nobody);
         let end = self.scalars.sends as usize;
-        let found = (end - self.deferred().len()..end).find(|place| self.is_recalled(*place));
+        let found = (end - self.deferred().len()..end).find(|place| self.would_recall(*place));
         self.program.heed(sink);
         self.moved = found.is_some();
         found
     }
 
-    fn is_recalled(&mut self, place: usize) -> bool {
+    fn would_recall(&mut self, place: usize) -> bool {
         let Sent { event, slot, .. } = self.sends()[place];
         self.program.deliver(event, slot as usize);
         self.scalars.event = Some(event);
@@ -152,12 +152,12 @@ impl<P: Program> Stepper<P> {
             matches!(self.pick(leaf, event, &[], &mut 0, &mut Nobody), Picked::Line(_))
         });
         self.scalars.event = None;
-        let is_recalled = taken || !self.is_deferred(event, Origin::Sent);
-        if !is_recalled {
+        let recalled = taken || !self.would_defer(event, Origin::Sent);
+        if !recalled {
             self.program.put_back(slot as usize);
             self.program.bind(Bound::Nothing);
         }
-        is_recalled
+        recalled
     }
 
     /// Drops what is kept, because the run ends.
