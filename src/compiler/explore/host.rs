@@ -19,6 +19,7 @@
 //! [2]              `ready` fails
 //! ```
 
+use super::order::{Watched, handles, watched};
 use super::relevant::{Relevant, Slot};
 use super::values::{Hints, all, hinted, some, tried};
 use super::{Happened, is_total};
@@ -27,16 +28,23 @@ use chartc_core::arena::{ChoiceId, EventId, FunctionId, StateId, StepId, ToolId,
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::machine::{Effect, ErrorKind, Input, LimitKind, Outcome, Record, Sink, StepKey};
-use chartc_core::model::{
-    Chart, Expr, Field, FunctionKind, Limits, StateKind, Status, Step, StepKind, Trigger, Type,
-    VariableKind,
+use chartc_core::machine::{
+    Effect, ErrorKind, Fallback, Input, LimitKind, Outcome, Record, Sink, StepKey,
 };
+use chartc_core::model::{
+    Chart, Expr, Field, FunctionKind, Limits, StateKind, Status, Step, StepKind, Subject, Trigger,
+    Type, VariableKind,
+};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// The result of a function: its value, or the reason why it fails.
 pub(super) type FunctionResult = Result<Value, String>;
+
+/// The effects that an input has called, in order. The machine's host and its log share them, so that the story of the input has the effects
+/// in their places.
+type Effects = Rc<RefCell<Vec<FunctionId>>>;
 
 /// The maximum number of combinations of results that are tried for one input.
 const MOST_RESULTS: usize = 256;
@@ -53,8 +61,10 @@ const DIFFERENT: usize = 256;
 /// The host of an exploration: returns the results that `digits` selects.
 #[derive(Default)]
 pub(super) struct Anything {
-    /// By name: whether the function is pure, and its possible results.
-    rows: conditions::Map<String, (bool, Vec<FunctionResult>)>,
+    /// By name: the id of the function if it has an effect, and its possible results.
+    rows: conditions::Map<String, (Option<FunctionId>, Vec<FunctionResult>)>,
+    /// The effects that were called since the log last asked for them, which it shares.
+    effects: Effects,
     /// By call of this input that needs a new result: the index of the result, and the number of results of its function.
     digits: Vec<(usize, usize)>,
     /// The number of digits used so far in this input.
@@ -87,15 +97,16 @@ impl Anything {
             tried.values
         };
         let rows = chart.functions.iter().enumerate().map(|(i, function)| {
-            let pure = matches!(function.kind, FunctionKind::Pure { .. });
+            let id = FunctionId::at(i);
+            let effect = (function.kind == FunctionKind::Effect).then_some(id);
             let fails = Err("it is down".to_owned());
-            let results = if pure {
-                let values = values(Slot::Function(FunctionId::at(i)));
+            let results = if effect.is_none() {
+                let values = values(Slot::Function(id));
                 values.into_iter().map(Ok).chain([fails]).collect()
             } else {
                 vec![Ok(Value::None), fails]
             };
-            (function.name.clone(), (pure, results))
+            (function.name.clone(), (effect, results))
         });
         Self { rows: rows.collect(), ..Self::default() }
     }
@@ -159,7 +170,7 @@ impl Host for Anything {
         let result = match known {
             Some((_, _, result)) => result.clone(),
             None => {
-                let Some((pure, results)) = self.rows.get(function) else {
+                let Some((effect, results)) = self.rows.get(function) else {
                     return Err("there is no such function".into());
                 };
                 let count = results.len();
@@ -169,8 +180,11 @@ impl Host for Anything {
                 let (digit, _) = self.digits[self.used];
                 self.used += 1;
                 let result = results[digit.min(count - 1)].clone();
-                if *pure {
-                    self.seen.push((function.to_owned(), arguments.to_vec(), result.clone()));
+                match effect {
+                    Some(effect) => self.effects.borrow_mut().push(*effect),
+                    None => {
+                        self.seen.push((function.to_owned(), arguments.to_vec(), result.clone()));
+                    }
                 }
                 result
             }
@@ -188,7 +202,15 @@ const SHORT: usize = 16;
 /// The sink of a machine that keeps what an exploration needs.
 pub(super) struct Log<'c> {
     chart: &'c Chart,
-    /// The happenings in order, each once.
+    /// The things that the story has because `check` lines name them.
+    watched: Vec<Watched<'c>>,
+    /// The effects that were called and are not in the story yet.
+    effects: Effects,
+    /// The event from outside that is being handled, until all lines that handle it have been taken.
+    event: Option<EventId>,
+    /// Whether a line or a question has handled the event.
+    handled: bool,
+    /// The happenings in order, each once, except for those that `check` lines count.
     pub(super) story: Vec<Happened>,
     /// The same happenings as a set, once the story is long.
     told: BTreeSet<Happened>,
@@ -205,9 +227,18 @@ pub(super) struct Log<'c> {
 }
 
 impl<'c> Log<'c> {
-    pub(super) const fn new(chart: &'c Chart) -> Self {
+    pub(super) fn new(chart: &'c Chart) -> Self {
+        Self { watched: watched(chart), ..Self::blind(chart) }
+    }
+
+    /// A log that does not look for what `check` lines name.
+    pub(super) fn blind(chart: &'c Chart) -> Self {
         Self {
             chart,
+            watched: Vec::new(),
+            effects: Effects::default(),
+            event: None,
+            handled: false,
             story: Vec::new(),
             told: BTreeSet::new(),
             runs: false,
@@ -224,6 +255,80 @@ impl<'c> Log<'c> {
         self.told.clear();
         (self.runs, self.work, self.cycles) = (false, 0, false);
         (self.calls, self.forbidden, self.turns) = (0, 0, 0);
+        (self.event, self.handled) = (None, false);
+        self.effects.borrow_mut().clear();
+        self.watched.iter_mut().for_each(|row| row.told = 0);
+    }
+
+    /// Adds something that `check` lines name, at most as often as they count it.
+    fn meet(&mut self, is_it: impl Fn(&Subject) -> bool) {
+        for nth in 0..self.watched.len() {
+            let row = &mut self.watched[nth];
+            if row.told < row.most && is_it(row.subject) {
+                row.told += 1;
+                self.story.push(Happened::Met(nth));
+            }
+        }
+    }
+
+    /// Adds the effects that were called since the last record.
+    fn meet_effects(&mut self) {
+        let effects = self.effects.clone();
+        for effect in effects.borrow_mut().drain(..) {
+            self.meet(|subject| *subject == Subject::Effect(effect));
+        }
+    }
+
+    /// Adds what the record tells of things that `check` lines name.
+    fn meet_record(&mut self, record: &Record) {
+        let chart = self.chart;
+        if self.handled && !matches!(record, Record::Taken(_) | Record::Lost(..)) {
+            (self.event, self.handled) = (None, false);
+        }
+        match *record {
+            Record::Event(event) | Record::Delivered(event) => {
+                (self.event, self.handled) = (Some(event), false);
+            }
+            Record::Refused(_) => self.event = None,
+            Record::Taken(transition) => {
+                let trigger = &chart.transition(transition).trigger;
+                let event = match trigger {
+                    Trigger::Event(events) if events.len() == 1 => events.first().copied(),
+                    _ => self.event.filter(|event| handles(trigger, *event)),
+                };
+                self.handled |= event.is_some();
+                self.meet(|subject| event.is_some_and(|e| *subject == Subject::Event(e)));
+            }
+            Record::Fallback(_, Fallback::NoOption) => self.meet_question(),
+            Record::Unasked(choice) | Record::Chosen(choice) => {
+                self.meet_question();
+                let name = &chart.choices[choice.index()].name;
+                self.meet(|subject| matches!(subject, Subject::Option(of) if of == name));
+            }
+            Record::Called(.., tool) => self.meet(|subject| *subject == Subject::Tool(tool)),
+            Record::Started(key) => {
+                let step = &chart.steps[key.step.index()];
+                match step.kind {
+                    StepKind::Ask { .. } => self.meet_question(),
+                    // With `each`, the elements are calls, and the step as a whole is none.
+                    StepKind::Call(tool, _) if step.each.is_none() || key.element.is_some() => {
+                        self.meet(|subject| *subject == Subject::Tool(tool));
+                    }
+                    _ => {}
+                }
+            }
+            Record::Done(step) => self.meet(|subject| *subject == Subject::Step(step)),
+            Record::Entered(state) => self.meet(|subject| *subject == Subject::State(state)),
+            _ => {}
+        }
+    }
+
+    /// Adds the event that is being handled, if a question is its effect.
+    fn meet_question(&mut self) {
+        if let Some(event) = self.event.filter(|_| !self.handled) {
+            self.handled = true;
+            self.meet(|subject| *subject == Subject::Event(event));
+        }
     }
 
     /// Adds a happening to the story if it is new. A livelock repeats the same ones thousands of times.
@@ -250,6 +355,10 @@ impl Sink for Log<'_> {
 
     fn record(&mut self, record: Record) {
         self.work += 1;
+        if !self.watched.is_empty() {
+            self.meet_effects();
+            self.meet_record(&record);
+        }
         match record {
             Record::Entered(state) => self.tell(Happened::Entered(state)),
             Record::Taken(transition) => self.tell(Happened::Taken(transition)),
@@ -281,8 +390,9 @@ pub(super) fn perform(
     chart: &Chart,
     machine: &mut Machined,
     act: &HostAct,
-    log: &mut dyn Sink,
+    log: &mut Log<'_>,
 ) -> bool {
+    machine.with_host(|host| host.effects = log.effects.clone());
     for (id, value) in inputs(chart, act) {
         // Setting an input looks up its name and copies its value, and most inputs do not change.
         let is_new = match (value, &machine.facts().variables[id.index()]) {
@@ -300,7 +410,9 @@ pub(super) fn perform(
     if let HostAct::Wait(milliseconds) = act {
         now = now.saturating_add(*milliseconds);
     }
-    machine.handle(input(act), now, log).is_ok()
+    let is_accepted = machine.handle(input(act), now, log).is_ok();
+    log.meet_effects();
+    is_accepted
 }
 
 // Decides whether the chart that a `run` step starts can fail.

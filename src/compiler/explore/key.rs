@@ -18,6 +18,7 @@
 //! `tries` up to 6.
 
 use super::moves::AbstractLimits;
+use super::order::watched;
 use super::relevant::{Read, Relevant, Slot};
 use super::values::tried;
 use chartc_core::arena::{StateId, StepId, ToolId, ToolSetId, VarId};
@@ -25,7 +26,7 @@ use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::{Call, Calls, Facts, Interpreter};
 use chartc_core::machine::{LOOP, StepKey};
-use chartc_core::model::{Chart, Field, Limits, StepKind, StreakOf, VariableKind};
+use chartc_core::model::{Chart, Field, Limits, StepKind, StreakOf, Subject, VariableKind};
 use chartc_core::program::Caller;
 use chartc_core::store::bits;
 use chartc_core::tables::TriggerRow;
@@ -634,9 +635,11 @@ fn groups(chart: &Chart, relevant: &Relevant<'_>, is_blind: bool) -> Vec<(u32, u
     }
     let sets: Vec<Vec<ToolId>> =
         (0..chart.tool_sets.len()).map(|i| chart.tools_of(ToolSetId::at(i))).collect();
-    // A tool whose result is read, or that the chart itself calls, can be told apart from others.
+    let watched = watched(chart);
+    // A tool whose result is read, that the chart itself calls, or that a `check` line names can be told apart from others.
     let is_told = |tool: ToolId| {
-        relevant.slots.contains(&Slot::Result(tool))
+        watched.iter().any(|row| *row.subject == Subject::Tool(tool))
+            || relevant.slots.contains(&Slot::Result(tool))
             || chart.steps.iter().any(|step| matches!(step.kind, StepKind::Call(t, _) if t == tool))
     };
     let is_same = |(a, b): (&Field, &Field)| a.name == b.name && a.ty == b.ty;

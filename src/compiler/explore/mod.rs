@@ -47,6 +47,7 @@
 pub mod host;
 mod key;
 mod moves;
+mod order;
 pub mod property;
 mod relevant;
 pub mod survey;
@@ -108,6 +109,8 @@ pub enum Happened {
     Taken(TransitionId),
     /// A tool was called while this leaf was active.
     Called(StateId),
+    /// Something happened that `check` lines name: its place among what they name (`order`).
+    Met(usize),
     /// A livelock: transitions were taken in a cycle until the engine stopped it.
     Livelock,
 }

@@ -9,15 +9,14 @@
 //! path becomes the witness: `claim`, a turn, and the answer `settle`.
 
 use super::moves::{Bounds, ends_run};
+use super::order::{self, Order};
 use super::relevant::Slot;
 use super::walk::{ExploreContext, MORE, explore_on, obstacles, untried};
 use super::ways::always;
 use super::witness::{Witness, plays, witness_on};
 use super::{Edge, Explored, Happened, Search};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::reach::{
-    Reach, ScopeCondition, is_end, is_history, meet, surely_enters,
-};
+use crate::analysis::facts::reach::{ScopeCondition, is_end, is_history, meet, surely_enters};
 use crate::analysis::facts::values::{self, declared};
 use crate::analysis::turn::cost::{RunCost, cost, ends_at_turns, last_turn};
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
@@ -28,7 +27,6 @@ use chartc_core::model::{
     Observable, StateKind, StepKind, Transition, Trigger, VariableKind,
 };
 use std::cell::{Cell, OnceCell};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The maximum amount of work for all lines of a chart together, for each point that may be examined: see [`Search::work`].
@@ -54,7 +52,7 @@ pub enum Verdict {
 
 /// Decides the `check` lines of one chart.
 pub struct Properties<'c> {
-    chart: &'c Arc<Chart>,
+    pub(super) chart: &'c Arc<Chart>,
     facts: &'c Facts,
     /// The maximum number of points that are examined for each line.
     states: usize,
@@ -74,7 +72,7 @@ pub struct Properties<'c> {
 }
 
 /// The run that was found exists only if limits are relaxed.
-struct Unconfirmed;
+pub(super) struct Unconfirmed;
 
 impl<'c> Properties<'c> {
     /// Prepares the decision of `check` lines. At most `states` points are examined for each.
@@ -143,7 +141,9 @@ impl<'c> Properties<'c> {
             if is_outdated() {
                 return None;
             }
-            verdicts[nth] = self.decide(&chart.checks[nth]);
+            let check = &chart.checks[nth];
+            verdicts[nth] =
+                if check.given.is_empty() { self.decide(check) } else { self.decide_given(check) };
         }
         Some((verdicts, self.seen()))
     }
@@ -165,6 +165,25 @@ impl<'c> Properties<'c> {
         }
     }
 
+    /// Decides a line about runs with some params only: as a line of a chart whose params have these ranges.
+    fn decide_given(&self, check: &Check) -> Verdict {
+        let mut chart = Chart::clone(self.chart);
+        for (id, low, high) in &check.given {
+            let row = &mut chart.variables[id.index()];
+            row.kind = VariableKind::Param { range: Some((low.clone(), high.clone())) };
+            // Without a default, each run names the value.
+            row.default = None;
+        }
+        chart.checks = vec![Check { given: Vec::new(), ..check.clone() }];
+        let chart = Arc::new(chart);
+        let facts = Facts::new(&chart);
+        let mut properties = Properties::new(&chart, &facts, self.states);
+        properties.left.set(self.left.get());
+        let verdict = properties.decide(&chart.checks[0]);
+        self.left.set(properties.left.get());
+        verdict
+    }
+
     /// Decides one line: by structure, or else by limits, or else by search.
     pub fn decide(&mut self, check: &Check) -> Verdict {
         if proves(self.chart, self.facts, check) || prove(self.chart, self.facts, check) {
@@ -174,7 +193,7 @@ impl<'c> Properties<'c> {
             ("reaches", [CheckArgument::State(state)]) => self.decide_reachable(*state),
             ("always_reaches", [CheckArgument::State(state)]) => self.always(*state),
             ("no_call", [CheckArgument::State(state)]) => self.no_call(*state),
-            ("never", [CheckArgument::Before(first, then)]) => self.never(*first, *then),
+            (_, [argument]) if let Some(order) = Order::of(argument) => self.order(order),
             ("ends_within", [CheckArgument::Bound(bound, unit)]) if unit == "turns" => {
                 let turns = Some(bound.clone());
                 self.counted(Search { turns, ..self.search() })
@@ -193,7 +212,10 @@ impl<'c> Properties<'c> {
     }
 
     /// Judges the exploration with everything relaxed. If that decides nothing, continues with [`Self::by_bounds`].
-    fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
+    pub(super) fn by(
+        &mut self,
+        judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>,
+    ) -> Verdict {
         if let Some(found) = self.take_loose(&self.search()) {
             let verdict = judge(self, &found);
             self.loose = Some(found);
@@ -254,7 +276,12 @@ impl<'c> Properties<'c> {
     }
 
     /// The verdict that the edges of `way`, which end in the point `at`, violate a line; an error if the chart itself cannot play them.
-    fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
+    pub(super) fn refuted(
+        &self,
+        found: &Explored,
+        way: &[&Edge],
+        at: usize,
+    ) -> Result<Verdict, Unconfirmed> {
         let context = self.ground_of(found);
         if found.relaxed && !plays(context, found, way) {
             return Err(Unconfirmed);
@@ -332,15 +359,10 @@ impl<'c> Properties<'c> {
             this.refuted(found, &way, at)
         })
     }
-
-    /// Decides that no run enters `first` before `then`.
-    fn never(&mut self, first: StateId, then: StateId) -> Verdict {
-        self.by(|this, found| this.never_in(found, first, then))
-    }
 }
 
 /// The verdict if no counterexample was found: the line holds if everything was tried.
-fn closed(found: &Explored) -> Verdict {
+pub(super) fn closed(found: &Explored) -> Verdict {
     if found.is_complete() {
         Verdict::Holds
     } else {
@@ -395,7 +417,7 @@ impl Properties<'_> {
             [CheckArgument::State(of)] => {
                 check.name == "no_call" && may_call(self.chart, self.facts, *of)
             }
-            [CheckArgument::Before(first, _)] => self.facts.reach.can_enter(*first),
+            [argument] => Order::of(argument).is_some(),
             _ => false,
         })
     }
@@ -453,54 +475,6 @@ pub fn leading(found: &Explored, goal: impl Fn(&Edge) -> bool) -> Vec<bool> {
     good
 }
 
-// Decides `never(a before b)`: whether no run enters one state before it has entered another one.
-
-impl Properties<'_> {
-    /// Judges an exploration: a breadth-first search that stops on each path where `then` is entered, and looks for `first`.
-    fn never_in(
-        &self,
-        found: &Explored,
-        first: StateId,
-        then: StateId,
-    ) -> Result<Verdict, Unconfirmed> {
-        let mut by: Vec<Option<(Option<usize>, &Edge)>> = vec![None; found.points.len()];
-        let mut todo: VecDeque<usize> = VecDeque::new();
-        let mut edges: VecDeque<(Option<usize>, &Edge)> =
-            found.starts.iter().map(|edge| (None, edge)).collect();
-        loop {
-            while let Some((from, edge)) = edges.pop_front() {
-                let story = found.story(edge).iter();
-                let met = story.filter_map(|one| match one {
-                    Happened::Entered(state) => Some(*state),
-                    Happened::Taken(_) | Happened::Called(_) | Happened::Livelock => None,
-                });
-                // Both may be entered on one edge; the order of the story decides.
-                match met.into_iter().find(|state| *state == first || *state == then) {
-                    Some(state) if state == first => {
-                        let mut way = vec![edge];
-                        let mut at = from;
-                        while let Some((before, edge)) = at.and_then(|point| by[point]) {
-                            way.push(edge);
-                            at = before;
-                        }
-                        way.reverse();
-                        return self.refuted(found, &way, edge.to);
-                    }
-                    Some(_) => {}
-                    None => {
-                        if by[edge.to].is_none() {
-                            by[edge.to] = Some((from, edge));
-                            todo.push_back(edge.to);
-                        }
-                    }
-                }
-            }
-            let Some(point) = todo.pop_front() else { return Ok(closed(found)) };
-            edges.extend(found.edges[point].iter().map(|edge| (Some(point), edge)));
-        }
-    }
-}
-
 // `check` lines that limits prove, whatever the data are. No run is tried.
 
 /// Whether the limits of the chart and its states prove the line.
@@ -551,7 +525,9 @@ fn proves(chart: &Chart, facts: &Facts, check: &Check) -> bool {
             facts.reach.can_enter(*state)
                 && (at_once(chart, *state) || always(chart, facts, *state))
         }
-        ("never", [CheckArgument::Before(first, then)]) => comes_later(chart, facts, *first, *then),
+        (_, [argument]) if let Some(order) = Order::of(argument) => {
+            order::proves(chart, facts, order)
+        }
         ("no_call", [CheckArgument::State(state)]) => !may_call(chart, facts, *state),
         _ => false,
     }
@@ -560,15 +536,6 @@ fn proves(chart: &Chart, facts: &Facts, check: &Check) -> bool {
 /// Whether every run begins by entering the state.
 fn begins_in(chart: &Chart, state: StateId) -> bool {
     !is_history(chart, state) && surely_enters(chart, &[StateId::at(0)], state)
-}
-
-/// Whether every path to `first` enters `then` before. Of two states that are entered together, the outer one comes first.
-fn comes_later(chart: &Chart, facts: &Facts, first: StateId, then: StateId) -> bool {
-    // A history can be a target, but it is never entered itself.
-    let comes = first != then && !is_history(chart, then);
-    !facts.reach.can_enter(first)
-        || comes && chart.contains(then, first)
-        || comes && !Reach::before(chart, &facts.scopes, then).can_enter(first)
 }
 
 /// Whether a leaf inside the state may call a tool.
@@ -838,7 +805,7 @@ impl Seen {
                 match happened {
                     Happened::Entered(state) => entered[state.index()] = true,
                     Happened::Taken(transition) => taken[transition.index()] = true,
-                    Happened::Called(_) | Happened::Livelock => {}
+                    Happened::Called(_) | Happened::Met(_) | Happened::Livelock => {}
                 }
             }
         }

@@ -33,8 +33,8 @@ use chartc_core::arena::{
 };
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    Action, BinaryOp, Chart, ChoiceKind, CompareOp, Expr, ExprKind, FunctionKind, Observable,
-    StepKind, StreakOf, Template, TemplatePart, Trigger, Type, UnaryOp, VariableKind,
+    Action, BinaryOp, Chart, CheckArgument, ChoiceKind, CompareOp, Expr, ExprKind, FunctionKind,
+    Observable, StepKind, StreakOf, Template, TemplatePart, Trigger, Type, UnaryOp, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -615,6 +615,11 @@ impl<'c> Uses<'c> {
             }
             if let StepKind::Call(tool, _) = step.kind {
                 uses.flows.push((Slot::Result(tool), Slot::Answer(StepId::at(i))));
+            }
+        }
+        for argument in chart.checks.iter().flat_map(|check| &check.arguments) {
+            if let CheckArgument::AtMost(_, most) = argument {
+                uses.decide(most, PayloadSource::Anywhere);
             }
         }
         for choice in &chart.choices {

@@ -91,7 +91,7 @@ pub fn survey(chart: &Arc<Chart>, scope: SurveyScope<'_>) -> Survey {
                 Happened::Taken(transition) => {
                     taken.insert(*transition);
                 }
-                Happened::Called(_) | Happened::Livelock => {}
+                Happened::Called(_) | Happened::Met(_) | Happened::Livelock => {}
             }
         }
     }

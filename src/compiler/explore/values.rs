@@ -98,14 +98,15 @@ pub(super) fn shown(chart: &Chart, slot: Slot) -> String {
 /// The values that are tried for a slot whose values come from outside.
 pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried {
     let (ty, _) = declared(chart, slot);
-    // Nothing depends on the slot, so one value stands for all.
-    if !relevant.slots.contains(&slot) {
-        return Tried { values: vec![sample(chart, &ty, 0)], exact: true };
-    }
     let range = match slot {
         Slot::Variable(id) => range(chart, id),
         _ => None,
     };
+    // Nothing depends on the slot, so one value stands for all.
+    if !relevant.slots.contains(&slot) {
+        let value = range.map_or_else(|| sample(chart, &ty, 0), |(low, _)| low);
+        return Tried { values: vec![value], exact: true };
+    }
     if let (Type::Int, Some((Value::Int(low), Value::Int(high)))) = (&ty, &range)
         && high.checked_sub(*low).is_some_and(|n| (0..MOST_VALUES as i64).contains(&n))
     {

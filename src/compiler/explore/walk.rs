@@ -96,7 +96,7 @@ pub(super) fn explore_on(context: &ExploreContext<'_>, search: &Search) -> Explo
         heuristic: Heuristic::new(&search.distances),
         known: Map::default(),
         key: Bytes::default(),
-        log: Log::new(chart),
+        log: if is_blind { Log::new(chart) } else { Log::blind(chart) },
         told: Map::from_iter([(Vec::new(), 0)]),
         points: Vec::new(),
         todo: BTreeSet::new(),

@@ -124,7 +124,7 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
         let nth = told.steps.len() + 1;
         told.taken.extend(log.story.iter().filter_map(|one| match one {
             Happened::Taken(transition) => Some((nth, *transition)),
-            Happened::Entered(_) | Happened::Called(_) | Happened::Livelock => None,
+            _ => None,
         }));
         for (name, result) in machine.with_host(|host| std::mem::take(&mut host.log)) {
             told.functions.entry(name).or_default().push(result);

@@ -7,7 +7,7 @@ use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::Span;
 use crate::{notation, rules};
 use chartc_core::arena::{StateId, TransitionId};
-use chartc_core::model::{Check, CheckArgument, Step, StepKind};
+use chartc_core::model::{Check, CheckArgument, Step, StepKind, Subject};
 
 pub(super) static CHECK_FAILED: Lint =
     Lint { rule: &rules::CHECK_FAILED, needs_whole: true, run: find_check_failed };
@@ -64,8 +64,22 @@ fn refuted(
             format!("a tool can be called inside {}", state(s))
         }
         [CheckArgument::State(s)] => format!("from {at} no run leads to {}", state(s)),
-        [CheckArgument::Before(a, b)] => {
+        [CheckArgument::Unless(Subject::State(a), Subject::State(b))] => {
             format!("{} can be entered before {}", state(a), state(b))
+        }
+        [CheckArgument::Unless(a, b)] => {
+            format!(
+                "{} before {}",
+                words::happens(chart, a, "can be"),
+                words::happens(chart, b, "is")
+            )
+        }
+        [CheckArgument::AtMost(of, most)] => {
+            let most = match notation::expression(chart, most).as_str() {
+                "1" => "once".to_owned(),
+                most => format!("`{most}` times"),
+            };
+            format!("{} more than {most}", words::happens(chart, of, "can be"))
         }
         [CheckArgument::Bound(bound, unit)] if unit == "turns" => {
             let bound = notation::expression(chart, bound);
@@ -159,7 +173,7 @@ fn find_undecided_check(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>
                 )
                 .help("`chartc check --explore N` looks at more states; what is unbounded is tried with some values only"),
             Verdict::Unknown => rules::UNDECIDED_CHECK.at(*span, "there is no such property").help(
-                "the properties are `reaches(s)`, `always_reaches(s)`, `never(a before b)`, `no_call(s)`, `ends_within(n turns)`, `at_most(n calls)`",
+                "the properties are `reaches(s)`, `always_reaches(s)`, `never(a unless b)`, `a before b`, `a at most n`, `no_call(s)`, `ends_within(n turns)`, `at_most(n calls)`",
             ),
             Verdict::Holds | Verdict::NeverEntered(_) | Verdict::Refuted(..) => continue,
         };

@@ -7,13 +7,26 @@ use crate::notation;
 use crate::syntax::source::{Sources, Span};
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::expr::Value;
-use chartc_core::model::{Chart, ChoiceKind, Expr, Trigger};
+use chartc_core::model::{Chart, ChoiceKind, Expr, Subject, Trigger};
 use std::ops::Range;
 
 /// Names a state by its path, the root by the chart's name.
 pub(super) fn state(chart: &Chart, id: StateId) -> String {
     let row = chart.state(id);
     format!("`{}`", if row.path.is_empty() { &row.name } else { &row.path })
+}
+
+/// Says that a run does something that a `check` line names: "`pay` can be called", "`approve` is done".
+pub(super) fn happens(chart: &Chart, subject: &Subject, is: &str) -> String {
+    let (name, done) = match subject {
+        Subject::State(id) => return format!("{} {is} entered", state(chart, *id)),
+        Subject::Effect(id) => (&chart.functions[id.index()].name, "called"),
+        Subject::Tool(id) => (&chart.tools[id.index()].name, "called"),
+        Subject::Step(id) => (&chart.steps[id.index()].name, "done"),
+        Subject::Option(name) => (name, "chosen"),
+        Subject::Event(id) => (&chart.events[id.index()].name, "handled"),
+    };
+    format!("`{name}` {is} {done}")
 }
 
 /// Lists states, as in `a`, `b` and `c`; after the fourth, only their number.

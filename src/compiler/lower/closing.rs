@@ -2,16 +2,14 @@
 
 use super::context::{Cx, Declared, NameKind, Written, declare};
 use super::expr::{self, Env, Options};
-use super::{Lowered, paths, steps, transitions};
-use crate::rules::{TYPE_ERROR, duplicate_name, faulty_rename, unknown_name};
+use super::{Lowered, steps, transitions};
+use crate::rules::{duplicate_name, faulty_rename, unknown_name};
 use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{FileId, Span};
-use crate::syntax::{self, Argument, MetaValue};
+use crate::syntax::{self, MetaValue};
 use chartc_core::arena::{ComponentId, StateId, StepId};
 use chartc_core::expr::Value;
-use chartc_core::model::{
-    Check, CheckArgument, Component, Insert, Position, Rename, Renamed, Type,
-};
+use chartc_core::model::{Component, Insert, Position, Rename, Renamed};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lowers a component. A shared one is left out of charts that have none of its steps.
@@ -69,73 +67,6 @@ pub(super) fn component(
         cx.map.components.push(span);
         cx.map.component_parts.push(spans);
     }
-}
-
-/// The kind of argument that a `check` takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    State,
-    Before,
-    Bound(&'static str),
-}
-
-const CHECKS: [(&str, Takes); 6] = [
-    ("reaches", Takes::State),
-    ("always_reaches", Takes::State),
-    ("never", Takes::Before),
-    ("no_call", Takes::State),
-    ("ends_within", Takes::Bound("turns")),
-    ("at_most", Takes::Bound("calls")),
-];
-
-/// The names of the properties that a `check` line can claim.
-pub fn properties() -> impl Iterator<Item = &'static str> {
-    CHECKS.iter().map(|(name, _)| *name)
-}
-
-/// Lowers a `check` line.
-pub(super) fn check(cx: &mut Cx<'_>, check: &syntax::Check, span: Span) {
-    let (name, place) = (check.name.node.as_str(), check.name.span);
-    let Some((_, takes)) = CHECKS.iter().find(|(known, _)| *known == name) else {
-        cx.unknown("check", name, place, CHECKS.iter().map(|(known, _)| *known));
-        return;
-    };
-    let [argument] = check.arguments.as_slice() else {
-        cx.report(wrong_argument(name, *takes, span));
-        return;
-    };
-    let root = StateId(0);
-    let lowered = match (takes, argument) {
-        (Takes::State, Argument::State(path)) => {
-            paths::state(cx, root, path).map(CheckArgument::State)
-        }
-        (Takes::Before, Argument::Before(a, b)) => {
-            let (a, b) = (paths::state(cx, root, a), paths::state(cx, root, b));
-            a.zip(b).map(|(a, b)| CheckArgument::Before(a, b))
-        }
-        (Takes::Bound(unit), Argument::Bound(bound)) if bound.unit.node == *unit => {
-            let bound = expr::expect(cx, &mut Env::params(), &bound.expr, &Type::Int);
-            Some(CheckArgument::Bound(bound, (*unit).to_owned()))
-        }
-        _ => {
-            cx.report(wrong_argument(name, *takes, span));
-            None
-        }
-    };
-    if let Some(argument) = lowered {
-        let name = name.to_owned();
-        cx.chart.checks.push(Check { name, arguments: vec![argument] });
-        cx.map.checks.push(span);
-    }
-}
-
-fn wrong_argument(name: &str, takes: Takes, span: Span) -> crate::syntax::diagnostic::Diagnostic {
-    let wanted = match takes {
-        Takes::State => format!("{name}(some_state)"),
-        Takes::Before => format!("{name}(some_state before other_state)"),
-        Takes::Bound(unit) => format!("{name}(20 {unit})"),
-    };
-    TYPE_ERROR.at(span, format!("`{name}` does not take this")).help(format!("write `{wanted}`"))
 }
 
 /// Converts a value of `meta`.

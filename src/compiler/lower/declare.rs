@@ -385,7 +385,8 @@ pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &st
     }
 }
 
-fn range(
+/// The range that two literals are the ends of; reports a faulty one.
+pub(super) fn range(
     cx: &mut Cx<'_>,
     low: &syntax::Expr,
     high: &syntax::Expr,

@@ -35,6 +35,7 @@ mod expr;
 mod nodes;
 mod outcomes;
 mod paths;
+mod property;
 mod source_map;
 mod steps;
 mod structure;
@@ -43,10 +44,10 @@ mod tools;
 mod transitions;
 
 pub use asked::ASKED;
-pub use closing::properties;
 pub use context::{NameKind, Use};
 pub use declare::{OPTIONS as CLIENT_OPTIONS, language_types};
 pub use expr::{language_functions, observables};
+pub use property::properties;
 pub use source_map::{Follower, PostSpans, SourceMap, StateSpans, StepSpans, TransitionSpans};
 pub use steps::limit_names;
 pub use transitions::machine_errors;
@@ -207,7 +208,7 @@ fn one<'s>(
     asked::show(&mut cx);
     for noted in &chart.items {
         if let ChartItem::Check(check) = &noted.node {
-            closing::check(&mut cx, check, noted.span);
+            property::check(&mut cx, check, noted.span);
         }
     }
     let written = scenarios.get(&chart.name.span).map_or(&[][..], Vec::as_slice);

@@ -473,24 +473,81 @@ pub struct Limit {
     pub per_turn: bool,
 }
 
-/// `check name(args)`.
+/// A `check` line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// The name of the property, as written.
-    pub name: Ident,
-    /// The arguments, in order.
-    pub arguments: Vec<Argument>,
+    /// What it claims of all runs.
+    pub claim: Claim,
+    /// `given p in a..b`: the params with the ends of their ranges, in order.
+    pub given: Vec<(Ident, Expr, Expr)>,
 }
 
-/// An argument of a `check` line.
+/// What a `check` line claims of all runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Claim {
+    /// `name(arguments)`.
+    Property(Ident, Vec<Argument>),
+    /// `a before b`: no run does `b` unless it has done `a` before.
+    Before(CheckSubject, CheckSubject),
+    /// `a at most n`.
+    AtMost(CheckSubject, Expr),
+}
+
+/// An argument of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// A state.
     State(Path),
-    /// `a before b`.
-    Before(Path, Path),
+    /// `a unless b`.
+    Unless(CheckSubject, CheckSubject),
+    /// `a before b`, which means the same.
+    Before(CheckSubject, CheckSubject),
     /// `n turns`, `n calls`.
     Bound(UnitBound),
+}
+
+/// What a run does, as a `check` line names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckSubject {
+    /// The kind, if it is written.
+    pub kind: Option<SubjectKind>,
+    /// Its name.
+    pub name: Path,
+}
+
+/// The kind of what a `check` line names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubjectKind {
+    /// A state that is entered.
+    State,
+    /// A `do` function that is called.
+    Effect,
+    /// A tool that is called.
+    Tool,
+    /// A step that succeeds.
+    Step,
+    /// An option that is chosen.
+    Option,
+    /// An event that is handled.
+    Event,
+}
+
+impl SubjectKind {
+    /// All kinds, in the order in which messages list them.
+    pub const ALL: [Self; 6] =
+        [Self::State, Self::Effect, Self::Tool, Self::Step, Self::Option, Self::Event];
+
+    /// The word before a name of this kind.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Effect => "do",
+            Self::Tool => "tool",
+            Self::Step => "step",
+            Self::Option => "may",
+            Self::Event => "event",
+        }
+    }
 }
 
 /// A bound with its unit.

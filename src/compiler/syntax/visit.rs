@@ -14,11 +14,12 @@
 
 use super::source::Ident;
 use super::{
-    Action, Argument, AskElse, Assertion, Block, Chart, ChartItem, Client, Component, Deadline,
-    Done, EventPattern, Expr, ExprKind, FailWord, FailureReason, File, Function, FunctionKind,
-    Item, Limit, Line, LineKind, MayKind, Noted, OutcomeKind, Param, Path, Policy, Scenario, State,
-    StateItem, StateKind, Step, StepItem, StepKind, StepRef, Tail, Target, Template, TemplatePart,
-    TestAnswer, TestItem, Tool, ToolPattern, ToolSet, TypeExpr, TypeKind, Variable, VariableKind,
+    Action, Argument, AskElse, Assertion, Block, Chart, ChartItem, CheckSubject, Claim, Client,
+    Component, Deadline, Done, EventPattern, Expr, ExprKind, FailWord, FailureReason, File,
+    Function, FunctionKind, Item, Limit, Line, LineKind, MayKind, Noted, OutcomeKind, Param, Path,
+    Policy, Scenario, State, StateItem, StateKind, Step, StepItem, StepKind, StepRef, SubjectKind,
+    Tail, Target, Template, TemplatePart, TestAnswer, TestItem, Tool, ToolPattern, ToolSet,
+    TypeExpr, TypeKind, Variable, VariableKind,
 };
 
 /// A part of a file.
@@ -98,6 +99,8 @@ pub enum Role {
     /// The name of a `check`.
     Property,
     StepOrState,
+    /// A state, an effect, a tool, a step, an option or an event.
+    CheckSubject,
     ToolOrOption,
     ToolOrFunction,
 }
@@ -267,8 +270,11 @@ impl<'s> Walk<'_, 's> {
                 ChartItem::Defaults(policy) => self.policy(policy),
                 ChartItem::Trace(_) => {}
                 ChartItem::Check(check) => {
-                    self.used([&check.name], Role::Property);
-                    check.arguments.iter().for_each(|argument| self.argument(argument));
+                    self.claim(&check.claim);
+                    for (param, from, to) in &check.given {
+                        self.used([param], Role::Param);
+                        self.exprs([from, to]);
+                    }
                 }
                 ChartItem::State(item) => self.state_item(item),
             }
@@ -288,10 +294,39 @@ impl<'s> Walk<'_, 's> {
         self.exprs(&variable.default);
     }
 
+    fn claim(&mut self, claim: &'s Claim) {
+        match claim {
+            Claim::Property(name, arguments) => {
+                self.used([name], Role::Property);
+                arguments.iter().for_each(|argument| self.argument(argument));
+            }
+            Claim::Before(a, b) => self.subjects([a, b]),
+            Claim::AtMost(of, most) => {
+                self.subjects([of]);
+                self.expr(most);
+            }
+        }
+    }
+
+    fn subjects(&mut self, subjects: impl IntoIterator<Item = &'s CheckSubject>) {
+        for CheckSubject { kind, name } in subjects {
+            let role = match kind {
+                None => Role::CheckSubject,
+                Some(SubjectKind::State) => Role::State,
+                Some(SubjectKind::Effect) => Role::Function,
+                Some(SubjectKind::Tool) => Role::Tool,
+                Some(SubjectKind::Step) => Role::Step,
+                Some(SubjectKind::Option) => Role::Option,
+                Some(SubjectKind::Event) => Role::Event,
+            };
+            self.paths([name], role);
+        }
+    }
+
     fn argument(&mut self, argument: &'s Argument) {
         match argument {
             Argument::State(path) => self.paths([path], Role::State),
-            Argument::Before(a, b) => self.paths([a, b], Role::State),
+            Argument::Unless(a, b) | Argument::Before(a, b) => self.subjects([a, b]),
             Argument::Bound(bound) => {
                 self.expr(&bound.expr);
                 self.used([&bound.unit], Role::Unit);

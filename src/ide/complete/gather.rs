@@ -159,7 +159,7 @@ impl Site<'_, '_> {
             Role::Limit => fixed(&limit_names().collect::<Vec<_>>()),
             Role::ClientOption => fixed(&CLIENT_OPTIONS),
             Role::ClientValue(option) => self.client_values(option),
-            Role::Property => self.properties(),
+            Role::Property => [self.properties(), self.check_subjects()].concat(),
             Role::Subjected(property) => self.subjected(property),
             Role::Format => formats(),
             Role::Any if chained => [self.states(false), self.tools(true), self.values()].concat(),
@@ -209,8 +209,15 @@ impl Site<'_, '_> {
                 let unit = Offer::new(unit, CompletionKind::Value, 0);
                 [vec![unit], self.kinds(&[SymbolKind::Param], 1)].concat()
             }
+            "never" => self.check_subjects(),
             _ => self.states(false),
         }
+    }
+
+    /// What a `check` line about order or number can name.
+    fn check_subjects(&self) -> Vec<Offer> {
+        let kinds = [SymbolKind::Effect, SymbolKind::Step, SymbolKind::Option, SymbolKind::Event];
+        [self.states(false), self.kinds(&kinds, 1), self.tools(false)].concat()
     }
 
     /// The declarations of these kinds.
@@ -802,7 +809,7 @@ pub(super) const PROPERTIES: &[(&str, &str, &str)] = &[
         "always_reaches(${1:state})",
         "it can be entered from every point of every run",
     ),
-    ("never", "never(${1:a} before ${2:b})", "no run enters `a` unless it has entered `b` before"),
+    ("never", "never(${1:a} unless ${2:b})", "no run does `a` unless it has done `b` before"),
     ("no_call", "no_call(${1:state})", "no tool is called inside it"),
     ("ends_within", "ends_within(${1:10} turns)", "every run is over by then"),
     ("at_most", "at_most(${1:10} calls)", "no run makes more model calls"),

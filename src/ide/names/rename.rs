@@ -290,7 +290,7 @@ impl Names<'_> {
         chart.send_ids.iter_mut().for_each(&mut *self.0);
         chart.permissions.iter_mut().for_each(|permission| self.exprs(&mut permission.guard));
         for argument in chart.checks.iter_mut().flat_map(|check| &mut check.arguments) {
-            if let CheckArgument::Bound(e, _) = argument {
+            if let CheckArgument::Bound(e, _) | CheckArgument::AtMost(_, e) = argument {
                 self.expr(e);
             }
         }

@@ -93,6 +93,14 @@ impl<'c> TokenWalk<'c> {
             Role::Input => return Some(used(SymbolKind::Input)),
             Role::Local => return Some(bound()),
             Role::StepOrState if known() == Some(SymbolKind::Step) => TokenKind::Step,
+            Role::CheckSubject => match known() {
+                Some(SymbolKind::Tool) => TokenKind::Tool,
+                Some(SymbolKind::Step) => TokenKind::Step,
+                Some(SymbolKind::Option) => TokenKind::Option,
+                Some(SymbolKind::Event) => TokenKind::Event,
+                Some(SymbolKind::Effect) => TokenKind::Function,
+                _ => TokenKind::State,
+            },
             Role::ToolOrOption => match known() {
                 Some(SymbolKind::Tool | SymbolKind::ToolSet) => TokenKind::Tool,
                 _ => TokenKind::Option,

@@ -182,3 +182,8 @@ fn messaging() {
 fn outdating() {
     check("outdating");
 }
+
+#[test]
+fn order() {
+    check("order");
+}

@@ -103,7 +103,7 @@ pub(crate) fn plain(plan: &Plan, saved: &Saved) -> String {
 
 pub(crate) fn inputs(
     chart: &Arc<Chart>,
-    machine: &mut Interpreter<NoHost>,
+    machine: &mut Interpreter<impl Host>,
 ) -> Vec<(Input<Vec<Value>>, u64)> {
     let now = machine.standing().now;
     let mut all = Vec::new();

@@ -6,6 +6,7 @@ mod budget;
 mod called;
 mod finite;
 mod open;
+mod order;
 mod point;
 mod proofs;
 mod sure;

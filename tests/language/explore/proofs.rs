@@ -12,7 +12,7 @@ use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Input, Record};
-use chartc_core::model::{Chart, Check, CheckArgument, Expr, ExprKind, Type};
+use chartc_core::model::{Chart, Check, CheckArgument, Expr, ExprKind, Subject, Type};
 use chartc_core::plan::Plan;
 use chartc_core::saved::Saved;
 use std::collections::BTreeMap;
@@ -152,7 +152,7 @@ impl All {
 
 /// Whether a line is proved although nothing may be tried.
 fn proved(chart: &Arc<Chart>, facts: &Facts, name: &str, argument: CheckArgument) -> bool {
-    let check = Check { name: name.into(), arguments: vec![argument] };
+    let check = Check { name: name.into(), arguments: vec![argument], given: Vec::new() };
     matches!(Properties::new(chart, facts, 0).decide(&check), Verdict::Holds)
 }
 
@@ -175,7 +175,8 @@ fn no_proof_contradicts_a_run() {
         for then in chart.state_ids().skip(1) {
             let entered = all.before(chart, then);
             for first in chart.state_ids().skip(1) {
-                if proved(chart, &facts, "never", CheckArgument::Before(first, then)) {
+                let [a, b] = [first, then].map(Subject::State);
+                if proved(chart, &facts, "never", CheckArgument::Unless(a, b)) {
                     let case = format!("seed {seed}: {first:?} before {then:?}\n{text}");
                     assert!(
                         !entered[first.index()] || first == then && !every[first.index()],

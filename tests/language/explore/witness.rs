@@ -7,7 +7,7 @@ use chartc_compiler::explore::Runs;
 use chartc_compiler::explore::property::Verdict;
 use chartc_compiler::explore::witness::Witness;
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{Chart, CheckArgument, Expr, ExprKind, StepKind};
+use chartc_core::model::{Chart, CheckArgument, Expr, ExprKind, StepKind, Subject};
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
 use chartc_runtime::data::entries;
@@ -54,6 +54,33 @@ fn number(expr: &Expr, witness: &Witness) -> i64 {
     }
 }
 
+/// Whether the trace says here that the run does something that a `check` line names.
+fn is_done(chart: &Chart, line: &What, subject: &Subject) -> bool {
+    match (line, subject) {
+        (What::Entered { state }, Subject::State(id)) => chart.state(*id).path == *state,
+        (What::Note { text, .. }, Subject::Effect(id)) => {
+            text.starts_with(&format!("{}(", chart.functions[id.index()].name))
+        }
+        (What::Called { tool, .. }, Subject::Tool(id)) => chart.tools[id.index()].name == *tool,
+        (What::Started { step, .. } | What::Retried { step, .. }, Subject::Tool(id)) => {
+            let row = chart.steps.iter().find(|row| row.name == *step);
+            row.is_some_and(|row| matches!(row.kind, StepKind::Call(tool, _) if tool == *id))
+        }
+        (What::Done { step, element: None }, Subject::Step(id)) => {
+            chart.steps[id.index()].name == *step
+        }
+        (What::Chosen { option } | What::Unasked { option }, Subject::Option(name)) => {
+            option == name
+        }
+        (What::Taken { line, .. }, Subject::Event(id)) => {
+            let event = &chart.events[id.index()].name;
+            line.trigger == format!("on {event}")
+                || line.trigger.starts_with(&format!("on {event}("))
+        }
+        _ => false,
+    }
+}
+
 /// Whether what was played is against the check.
 fn refutes(
     chart: &Arc<Chart>,
@@ -68,13 +95,14 @@ fn refutes(
     };
     let check = &chart.checks[nth];
     match (check.name.as_str(), &check.arguments[..]) {
-        ("never", [CheckArgument::Before(a, b)]) => {
-            let entered = lines.iter().filter_map(|line| match line {
-                What::Entered { state } => Some(state.as_str()),
-                _ => None,
-            });
-            let first = entered.into_iter().find(|state| *state == path(a) || *state == path(b));
-            first == Some(path(a))
+        ("never", [CheckArgument::Unless(a, b)]) => {
+            let mut first =
+                lines.iter().filter(|line| [a, b].iter().any(|s| is_done(chart, line, s)));
+            first.next().is_some_and(|line| is_done(chart, line, a))
+        }
+        ("at_most", [CheckArgument::AtMost(a, most)]) => {
+            let count = lines.iter().filter(|line| is_done(chart, line, a)).count();
+            count as i64 > number(most, witness)
         }
         ("no_call", [CheckArgument::State(s)]) => lines.iter().any(|line| match line {
             What::Called { state, .. } => inside(path(s), state),
@@ -109,7 +137,7 @@ fn refutes(
 }
 
 /// Plays what refutes the checks of a chart, among so many states; how many there are.
-fn check(chart: &Arc<Chart>, text: &str, states: usize) -> usize {
+pub(super) fn check(chart: &Arc<Chart>, text: &str, states: usize) -> usize {
     let runs = Runs::new(chart, &Facts::new(chart), states);
     let mut refuted = 0;
     for (nth, verdict) in runs.checks.iter().enumerate() {

@@ -7,6 +7,7 @@ mod data_charts;
 mod proofs;
 pub(crate) mod random;
 mod ranges;
+pub(crate) mod recorder;
 mod talks;
 
 use crate::interpreter::Log;
@@ -284,7 +285,7 @@ fn active_only(
 }
 
 fn options(
-    machine: &mut Interpreter<Told>,
+    machine: &mut Interpreter<impl Host>,
     key: StepKey,
     random: &mut Random,
 ) -> Outcome<Vec<Value>> {

@@ -1,18 +1,20 @@
 //! What structure and limits prove of random charts holds in their runs.
 
+use super::options;
 use super::random::{self, Random};
-use super::{Told, options};
-use crate::interpreter::Log;
+use super::recorder::Recorder;
 use chartc::load::Memory;
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::analysis::turn::cost::{cost, last_turn};
 use chartc_compiler::explore::property::{Properties, Verdict};
-use chartc_core::arena::{EventId, StateId};
+use chartc_core::arena::{EventId, FunctionId, StateId, StepId, ToolId};
 use chartc_core::expr::Value;
 use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{Effect, Input, Outcome, Record, StepKey};
-use chartc_core::model::{Chart, Check, CheckArgument, StepKind};
+use chartc_core::model::{
+    Chart, Check, CheckArgument, Expr, ExprKind, FunctionKind, StepKind, Subject, Type,
+};
 use chartc_core::plan::Plan;
 use std::sync::Arc;
 
@@ -21,11 +23,15 @@ const CHARTS: u64 = 200;
 /// The runs of each chart, and their inputs.
 const RUNS: usize = 4;
 const INPUTS: usize = 40;
+/// The pairs of what runs do that are tried.
+const PAIRS: usize = 150;
 
 /// What is proved of a chart.
 struct Proved {
-    /// States with those that every run enters before.
-    before: Vec<(StateId, StateId)>,
+    /// What runs do, with what every run does before.
+    before: Vec<(Subject, Subject)>,
+    /// What runs do, with how often at most.
+    most: Vec<(Subject, usize)>,
     /// States in which no tool is called.
     quiet: Vec<StateId>,
     turns: Option<u64>,
@@ -33,41 +39,65 @@ struct Proved {
 }
 
 impl Proved {
-    fn of(chart: &Arc<Chart>) -> Self {
+    fn of(chart: &Arc<Chart>, random: &mut Random) -> Self {
         let facts = Facts::new(chart);
         let mut properties = Properties::new(chart, &facts, 0);
         let mut holds = |name: &str, argument| {
-            let check = Check { name: name.into(), arguments: vec![argument] };
+            let check = Check { name: name.into(), arguments: vec![argument], given: Vec::new() };
             matches!(properties.decide(&check), Verdict::Holds)
         };
         let states = || chart.state_ids().skip(1);
-        let pairs = states().flat_map(|a| states().map(move |b| (a, b)));
-        let before = pairs.filter(|(a, b)| holds("never", CheckArgument::Before(*a, *b))).collect();
+        let all = subjects(chart);
+        let pairs: Vec<_> =
+            (0..PAIRS).map(|_| (random.pick(&all).clone(), random.pick(&all).clone())).collect();
+        let unless = |(a, b): &(Subject, Subject)| CheckArgument::Unless(a.clone(), b.clone());
+        let before = pairs.into_iter().filter(|pair| holds("never", unless(pair))).collect();
+        let counts = all.iter().flat_map(|what| [0, 1, 3].map(|most| (what.clone(), most)));
+        let bound = |n: usize| Expr { kind: ExprKind::Int(n as i64), ty: Type::Int };
+        let at_most = |(what, n): &(Subject, usize)| CheckArgument::AtMost(what.clone(), bound(*n));
+        let most = counts.filter(|row| holds("at_most", at_most(row))).collect();
         let quiet = states().filter(|s| holds("no_call", CheckArgument::State(*s))).collect();
         let calls = cost(chart, &facts).run.worst.calls();
-        Self { before, quiet, turns: last_turn(chart, &facts), calls }
+        Self { before, most, quiet, turns: last_turn(chart, &facts), calls }
     }
 }
 
-/// Runs a chart, and returns what contradicts a proof; `met` counts states that were entered behind those that come before.
+/// Everything of the chart that `check` lines may name, without the event that questions wait for.
+fn subjects(chart: &Chart) -> Vec<Subject> {
+    let states = chart.state_ids().skip(1).map(Subject::State);
+    let effects = chart.functions.iter().enumerate();
+    let effects = effects.filter(|(_, row)| row.kind == FunctionKind::Effect);
+    let effects = effects.map(|(i, _)| Subject::Effect(FunctionId::at(i)));
+    let tools = (0..chart.tools.len()).map(|i| Subject::Tool(ToolId::at(i)));
+    let steps = chart.steps.iter().enumerate();
+    let steps = steps.filter(|(_, step)| !matches!(step.kind, StepKind::Ask { .. }));
+    let steps = steps.map(|(i, _)| Subject::Step(StepId::at(i)));
+    let options = chart.choices.iter().map(|choice| Subject::Option(choice.name.clone()));
+    let events = chart.events.iter().enumerate().filter(|(_, event)| event.name != "c");
+    let events = events.map(|(i, _)| Subject::Event(EventId::at(i)));
+    states.chain(effects).chain(tools).chain(steps).chain(options).chain(events).collect()
+}
+
+/// Runs a chart, and returns what contradicts a proof; `met` counts what was done behind what comes before, and what was done as often as
+/// is permitted.
 fn play(
     chart: &Arc<Chart>,
     proved: &Proved,
     random: &mut Random,
-    met: &mut [usize; 3],
+    met: &mut [usize; 4],
 ) -> Option<String> {
     let plan = Plan::new(chart);
-    let told = Told::default();
+    let mut told = Recorder::new(chart);
     let mut machine = Interpreter::new(&plan, told.clone(), []).expect("no params");
     let mut open: Vec<StepKey> = Vec::new();
-    let mut entered = vec![false; chart.states.len()];
+    let mut done: Vec<Subject> = Vec::new();
     let (mut now, mut calls) = (0, 0);
     for nth in 0..INPUTS {
         for name in ["x", "y"] {
             machine.set_input(name, Value::Bool(random.below(2) == 0)).expect("a declared input");
         }
         machine.set_input("n", Value::Int(random.below(8) as i64)).expect("a declared input");
-        told.0.set(random.below(2) == 0);
+        told.works.set(random.below(2) == 0);
         let input = match (nth, random.below(10)) {
             (0, _) => Input::Start,
             (_, 0..=4) if !open.is_empty() => {
@@ -89,9 +119,27 @@ fn play(
             }
             _ => Input::Event(EventId::at(random.below(chart.events.len())), Vec::new()),
         };
-        let mut log = Log::default();
-        if machine.handle(input, now, &mut log).is_err() {
+        let is_accepted = machine.handle(input, now, &mut told).is_ok();
+        let log = told.log.take();
+        let news = told.done.take();
+        if !is_accepted {
             continue;
+        }
+        for new in &news {
+            for (_, then) in proved.before.iter().filter(|(first, _)| first == new) {
+                if !done.contains(then) {
+                    return Some(format!("{new:?} before {then:?}\n{:?}\n{news:?}", log.records));
+                }
+                met[0] += 1;
+            }
+            done.push(new.clone());
+            let times = done.iter().filter(|one| *one == new).count();
+            for (_, most) in proved.most.iter().filter(|(what, _)| what == new) {
+                if times > *most {
+                    return Some(format!("{new:?} more than {most} times\n{news:?}"));
+                }
+                met[3] += usize::from(times == *most && !matches!(new, Subject::State(_)));
+            }
         }
         for effect in &log.effects {
             match effect {
@@ -102,16 +150,6 @@ fn play(
         }
         for record in &log.records {
             match record {
-                Record::Entered(state) => {
-                    let claims = proved.before.iter().filter(|(first, _)| first == state);
-                    for (first, then) in claims {
-                        if !entered[then.index()] {
-                            return Some(format!("{first:?} before {then:?}\n{:?}", log.records));
-                        }
-                        met[0] += 1;
-                    }
-                    entered[state.index()] = true;
-                }
                 Record::Called(key, ..) => {
                     let quiet = proved.quiet.iter().find(|s| chart.contains(**s, key.leaf));
                     if let Some(quiet) = quiet {
@@ -144,7 +182,7 @@ fn play(
 
 #[test]
 fn no_run_contradicts_a_proof() {
-    let (mut compiled, mut met) = (0, [0; 3]);
+    let (mut compiled, mut met) = (0, [0; 4]);
     for seed in 1..=test_support::project::cases(CHARTS) {
         let mut random = Random::new(seed.wrapping_mul(104_729));
         let mut text = random::chart(&mut random);
@@ -156,18 +194,19 @@ fn no_run_contradicts_a_proof() {
             }
             _ => "  event a ",
         };
+        text = random::with_effects(&mut random, &text);
         text = text.replacen("  event a ", limits, 1);
         let done = chartc::check_within(&["a.chart".into()], &Memory::of("a.chart", &text), 0);
         let Some(checked) = done.charts.first() else { continue };
         compiled += 1;
-        let proved = Proved::of(checked.chart());
+        let proved = Proved::of(checked.chart(), &mut random);
         for _ in 0..RUNS {
             if let Some(fault) = play(checked.chart(), &proved, &mut random, &mut met) {
                 panic!("seed {seed}: {fault}\n{text}");
             }
         }
     }
-    println!("{compiled} charts; entered behind another, most calls, last turn: {met:?}");
+    println!("{compiled} charts; done behind another, most calls, last turn, most times: {met:?}");
     assert!(compiled >= 60, "only {compiled} charts compile");
     assert!(met.iter().all(|n| *n > 5), "proofs that runs come to: {met:?}");
 }

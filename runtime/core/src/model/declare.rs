@@ -1,7 +1,7 @@
 //! Declarations that stand before the states of a chart: types, variables, events, functions, tools, clients, components, limits.
 
 use super::{Expr, Template, Type};
-use crate::arena::{ClientId, StateId, StepId, ToolId};
+use crate::arena::{ClientId, EventId, FunctionId, StateId, StepId, ToolId, VarId};
 use crate::form::ActionForm;
 use crate::machine::LimitKind;
 use crate::value::Value;
@@ -294,6 +294,8 @@ pub struct Check {
     pub name: String,
     /// The arguments in the order in which they are written.
     pub arguments: Vec<CheckArgument>,
+    /// The params that have only values of these ranges, with the least and the greatest value.
+    pub given: Vec<(VarId, Value, Value)>,
 }
 
 /// One argument of a `check` line.
@@ -301,8 +303,27 @@ pub struct Check {
 pub enum CheckArgument {
     /// A state.
     State(StateId),
-    /// `a before b`: two states.
-    Before(StateId, StateId),
+    /// `a unless b`, `a before b`: no run does `a` unless it has done `b` before.
+    Unless(Subject, Subject),
+    /// `a at most n`: no run does `a` more often.
+    AtMost(Subject, Expr),
     /// A number with its unit, as in `max_steps + 1 turns`.
     Bound(Expr, String),
+}
+
+/// What a run does, as a `check` line names it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Subject {
+    /// The run enters the state.
+    State(StateId),
+    /// An action calls the `do` function.
+    Effect(FunctionId),
+    /// A step or a model calls the tool; each attempt is a call.
+    Tool(ToolId),
+    /// The step succeeds.
+    Step(StepId),
+    /// An option with this name is chosen.
+    Option(String),
+    /// A line or a question handles the event.
+    Event(EventId),
 }

@@ -25,8 +25,8 @@ pub use crate::form::ActionForm;
 pub use crate::status::Status;
 pub use declare::{
     Check, CheckArgument, Client, Component, ComputedLimit, Event, Field, Function, FunctionKind,
-    Insert, Limits, Method, Permission, Position, Predicate, Tool, ToolSet, TypeDef, TypeKind,
-    Variable, VariableKind,
+    Insert, Limits, Method, Permission, Position, Predicate, Subject, Tool, ToolSet, TypeDef,
+    TypeKind, Variable, VariableKind,
 };
 pub use expr::{
     Action, BinaryOp, Binding, Builtin, CompareOp, Expr, ExprKind, Local, Observable, RESERVED,

@@ -253,7 +253,7 @@ pub fn expressions<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Ex
         permission.guard.iter().for_each(|e| visit(ExprOwner::Permission(row), e));
     }
     for argument in chart.checks.iter().flat_map(|c| &c.arguments) {
-        if let CheckArgument::Bound(e, _) = argument {
+        if let CheckArgument::Bound(e, _) | CheckArgument::AtMost(_, e) = argument {
             visit(ExprOwner::Other, e);
         }
     }

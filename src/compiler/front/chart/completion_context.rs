@@ -316,7 +316,7 @@ fn add(next: &mut Next, rule: Rule) {
             next.expression = true;
             &["none"]
         }
-        Rule::argument | Rule::before | Rule::bound => {
+        Rule::argument | Rule::unless | Rule::before | Rule::checked | Rule::bound => {
             next.name = true;
             next.expression = true;
             &[]

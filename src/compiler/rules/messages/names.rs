@@ -60,6 +60,14 @@ pub mod duplicate_name {
             .help("give one of them another name")
     }
 
+    /// A name that means several things; `words` are the words of their kinds.
+    pub(crate) fn several(name: &str, words: &[&str], span: Span) -> Diagnostic {
+        let written: Vec<String> = words.iter().map(|word| format!("`{word} {name}`")).collect();
+        DUPLICATE_NAME
+            .at(span, format!("`{name}` has several meanings here"))
+            .help(format!("write the kind before the name: {}", written.join(" or ")))
+    }
+
     /// A key that occurs twice in a mapping; the last one counts, as in PyYAML.
     pub fn key(what: &str, name: &str, span: Span, lost: Span) -> Diagnostic {
         DUPLICATE_NAME

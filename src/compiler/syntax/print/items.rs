@@ -25,8 +25,8 @@ use super::expr::{
 };
 use super::{Layout, Out};
 use crate::syntax::{
-    Action, Argument, Ask, AskElse, Assertion, Block, Chart, ChartItem, Check, Client,
-    ClientOption, Component, Deadline, Done, Entry, Enum, EventPattern, Expectation, Expr,
+    Action, Argument, Ask, AskElse, Assertion, Block, Chart, ChartItem, Check, CheckSubject, Claim,
+    Client, ClientOption, Component, Deadline, Done, Entry, Enum, EventPattern, Expectation, Expr,
     ExprKind, FailWord, FailureReason, From, Function, FunctionKind, GivenFunction, Insert,
     InsertPosition, Item, Limit, Line, LineKind, Lost, May, MayKind, Meta, MetaValue, Noted,
     Outcome, OutcomeKind, Path, Policy, Record, Scenario, State, StateItem, StateKind, Step,
@@ -90,20 +90,41 @@ fn variable(out: &mut Out, node: &Variable) {
 }
 
 fn check(out: &mut Out, node: &Check) {
-    let arguments: Vec<String> = node
-        .arguments
-        .iter()
-        .map(|argument| match argument {
-            Argument::State(state) => path(state),
-            Argument::Before(first, second) => format!("{} before {}", path(first), path(second)),
-            Argument::Bound(bound) => {
-                let unit = &bound.unit.node;
-                let unit = if unit == "turn" { unit.clone() } else { lower(unit) };
-                format!("{} {unit}", expr(&bound.expr, out.level))
-            }
-        })
-        .collect();
-    out.push(&format!("check {}({})", lower(&node.name.node), arguments.join(", ")));
+    let level = out.level;
+    let pair = |a: &CheckSubject, word: &str, b: &CheckSubject| {
+        format!("{} {word} {}", check_subject(a), check_subject(b))
+    };
+    let argument = |argument: &Argument| match argument {
+        Argument::State(state) => path(state),
+        Argument::Unless(first, second) => pair(first, "unless", second),
+        Argument::Before(first, second) => pair(first, "before", second),
+        Argument::Bound(bound) => {
+            let unit = &bound.unit.node;
+            let unit = if unit == "turn" { unit.clone() } else { lower(unit) };
+            format!("{} {unit}", expr(&bound.expr, level))
+        }
+    };
+    let claim = match &node.claim {
+        Claim::Property(name, arguments) => {
+            let arguments: Vec<String> = arguments.iter().map(argument).collect();
+            format!("{}({})", lower(&name.node), arguments.join(", "))
+        }
+        Claim::Before(first, second) => pair(first, "before", second),
+        Claim::AtMost(of, most) => {
+            format!("{} at most {}", check_subject(of), expr(most, level))
+        }
+    };
+    out.push(&format!("check {claim}"));
+    for (nth, (name, from, to)) in node.given.iter().enumerate() {
+        let before = if nth == 0 { " given" } else { "," };
+        let (from, to) = (expr(from, level), expr(to, level));
+        out.push(&format!("{before} {} in {from}..{to}", lower(&name.node)));
+    }
+}
+
+fn check_subject(node: &CheckSubject) -> String {
+    let name = path(&node.name);
+    node.kind.map_or_else(|| name.clone(), |kind| format!("{} {name}", kind.word()))
 }
 
 fn meta(out: &mut Out, entries: &[Meta]) {

@@ -27,11 +27,11 @@ use crate::rules::SYNTAX;
 use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{FileId, Ident, Span, Spanned};
 use crate::syntax::{
-    self, Argument, Chart, ChartItem, Check, Client, ClientOption, Component, Entry, Enum, Expr,
-    ExprKind, Field, Function, FunctionKind, Import, Insert, InsertPosition as At, Item, Meta,
-    MetaValue, Method, Noted, Param, Predicate, Record, Template, TemplatePart, Tool, ToolPattern,
-    ToolSet, TypeExpr, TypeKind, UnaryOp, UnitBound, Variable, VariableKind, is_lower_snake,
-    is_upper_camel,
+    self, Argument, Chart, ChartItem, Check, CheckSubject, Claim, Client, ClientOption, Component,
+    Entry, Enum, Expr, ExprKind, Field, Function, FunctionKind, Import, Insert,
+    InsertPosition as At, Item, Meta, MetaValue, Method, Noted, Param, Predicate, Record,
+    SubjectKind, Template, TemplatePart, Tool, ToolPattern, ToolSet, TypeExpr, TypeKind, UnaryOp,
+    UnitBound, Variable, VariableKind, is_lower_snake, is_upper_camel,
 };
 use pest::iterators::{Pair, Pairs};
 use recover::BodyKind;
@@ -408,20 +408,67 @@ fn variable(cx: &mut Cx<'_>, pair: P<'_>) -> Variable {
 }
 
 fn check(cx: &mut Cx<'_>, pair: P<'_>) -> Check {
-    let mut inner = parts(pair);
-    let name = inner.next().expect("a check has a name");
-    let name = cx.ident(&name);
-    let arguments = inner.filter(|p| p.as_rule() == Rule::argument);
-    let arguments = arguments.filter_map(|p| p.into_inner().next());
-    Check { name, arguments: arguments.map(|p| argument(cx, p)).collect() }
+    let mut inner = pair.into_inner().filter(|p| p.as_rule() != Rule::kw_check);
+    let claim = claim(cx, inner.next().expect("a check has a claim"));
+    let ranges = inner.flat_map(Pair::into_inner).filter(|p| p.as_rule() == Rule::check_range);
+    Check { claim, given: ranges.map(|p| check_range(cx, p)).collect() }
+}
+
+fn claim(cx: &mut Cx<'_>, pair: P<'_>) -> Claim {
+    match pair.as_rule() {
+        Rule::before => {
+            let (first, second) = two_subjects(cx, pair);
+            Claim::Before(first, second)
+        }
+        Rule::at_most => {
+            let mut inner = pair.into_inner();
+            let of = inner.next().map(|p| check_subject(cx, p)).expect("a bound has a subject");
+            let most = inner.last().map(|p| cx.expr(p)).expect("a bound has a number");
+            Claim::AtMost(of, most)
+        }
+        _ => {
+            let mut inner = pair.into_inner();
+            let name = inner.next().map(|p| cx.ident(&p)).expect("a property has a name");
+            let arguments = inner.filter(|p| p.as_rule() == Rule::argument);
+            let arguments = arguments.filter_map(|p| p.into_inner().next());
+            Claim::Property(name, arguments.map(|p| argument(cx, p)).collect())
+        }
+    }
+}
+
+/// `p in a..b`.
+fn check_range(cx: &mut Cx<'_>, pair: P<'_>) -> (Ident, Expr, Expr) {
+    let mut inner = pair.into_inner();
+    let name = inner.next().map(|p| cx.ident(&p)).expect("a range has a name");
+    let mut ends = inner.flat_map(Pair::into_inner).filter(|p| p.as_rule() == Rule::expr);
+    let mut end = || ends.next().map(|p| cx.expr(p)).expect("a range has two ends");
+    (name, end(), end())
+}
+
+fn two_subjects(cx: &mut Cx<'_>, pair: P<'_>) -> (CheckSubject, CheckSubject) {
+    let mut inner = pair.into_inner().filter(|p| p.as_rule() == Rule::checked);
+    let mut subject = || inner.next().map(|p| check_subject(cx, p)).expect("two subjects");
+    (subject(), subject())
+}
+
+fn check_subject(cx: &mut Cx<'_>, pair: P<'_>) -> CheckSubject {
+    let mut inner = pair.into_inner();
+    let first = inner.next().expect("a subject has a name");
+    if first.as_rule() == Rule::path {
+        return CheckSubject { kind: None, name: cx.path(first) };
+    }
+    let kind = SubjectKind::ALL.into_iter().find(|kind| kind.word() == first.as_str());
+    CheckSubject { kind, name: inner.next().map(|p| cx.path(p)).expect("a subject has a name") }
 }
 
 fn argument(cx: &mut Cx<'_>, pair: P<'_>) -> Argument {
     match pair.as_rule() {
+        Rule::unless => {
+            let (first, second) = two_subjects(cx, pair);
+            Argument::Unless(first, second)
+        }
         Rule::before => {
-            let mut paths = pair.into_inner().filter(|p| p.as_rule() == Rule::path);
-            let first = paths.next().map(|p| cx.path(p)).expect("two paths");
-            let second = paths.next().map(|p| cx.path(p)).expect("two paths");
+            let (first, second) = two_subjects(cx, pair);
             Argument::Before(first, second)
         }
         Rule::bound => {
