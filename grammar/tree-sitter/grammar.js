@@ -41,6 +41,9 @@ const TEST_WORDS = ['given', 'at', 'send', 'turns', 'until', 'set', 'wait', 'ans
 /** First words of what a test expects that is no expression. */
 const TOLD_WORDS = ['at', 'ended', 'offered', 'denied', 'called', 'asked', 'asking', 'prompt'];
 
+/** The kinds of what a `check` names. */
+const SUBJECT_KINDS = ['state', 'do', 'tool', 'step', 'may', 'event'];
+
 /** First words of actions that are calls or assignments where `(` or `=` follows. */
 const ACTION_WORDS = ['raise', 'send', 'cancel', 'log'];
 
@@ -135,6 +138,8 @@ export default grammar({
     [$._retry_wait],
     // What a `check` is about: states or a bound.
     [$._check_path, $._operand],
+    // `do pay`, or something that is named `do`.
+    [$._check_path, $._subject_kind],
   ],
 
   rules: {
@@ -227,11 +232,18 @@ export default grammar({
     event: $ => seq('event', field('name', $.path), optional(field('parameters', $.parameters))),
     predicate: $ => seq('pred', field('name', $._name), '=', field('value', $.expression)),
 
-    check: $ => seq('check', field('name', $._name), '(', optional(commaSep1($._check_argument)), ')'),
-    _check_argument: $ => choice(alias($._check_path, $.path), $.before, $.bound),
-    before: $ => seq(alias($._check_path, $.path), 'before', $.path),
-    _check_path: $ => pathOr($, TOLD_WORDS),
-    bound: $ => seq(field('value', $.expression), field('unit', choice(nameOr($, ['before']), 'turn'))),
+    check: $ => seq('check', choice($._property, $.at_most, $.before), optional($.check_given)),
+    _property: $ => seq(field('name', $._name), '(', optional(commaSep1($._check_argument)), ')'),
+    _check_argument: $ => choice(alias($._check_path, $.path), $.unless, $.before, $.bound),
+    unless: $ => seq($._subject, 'unless', $._subject),
+    before: $ => seq($._subject, 'before', $._subject),
+    at_most: $ => seq($._subject, 'at', 'most', field('most', $.expression)),
+    _subject: $ => seq(optional(field('kind', $._subject_kind)), alias($._check_path, $.path)),
+    _subject_kind: $ => choice(...SUBJECT_KINDS),
+    _check_path: $ => pathOr($, [...TOLD_WORDS, ...SUBJECT_KINDS]),
+    bound: $ => seq(field('value', $.expression), field('unit', choice(nameOr($, ['before', 'unless']), 'turn'))),
+    check_given: $ => seq('given', commaSep1($.check_range)),
+    check_range: $ => seq(field('param', $._name), $.range),
 
     defaults: $ => seq('defaults', '{', $.policy, '}'),
     trace: $ => seq('trace', choice($.integer, 'all')),

@@ -118,6 +118,16 @@ fn other_names_stand_where_they_are_meant() {
     holds("client c {\n  §\n}", &["model", "fallback"], &["if"]);
     holds("chart A {\n  check §\n}", &["reaches", "never"], &["if"]);
     holds("chart A {\n  check reaches(§)\n  state s\n}", &["s"], &["reaches"]);
+    let with = |line: &str| {
+        format!("chart A {{\n  do pay()\n  event go\n  param n: Int = 1\n  {line}\n  state s\n}}")
+    };
+    holds(&with("check §"), &["never", "pay", "go", "s"], &["if"]);
+    holds(&with("check never(§)"), &["pay", "go", "s"], &["reaches"]);
+    holds(&with("check never(pay unless §)"), &["go", "s"], &["reaches"]);
+    holds(&with("check pay §"), &["at", "before"], &["reaches"]);
+    holds(&with("check pay before §"), &["go", "s"], &["reaches"]);
+    holds(&with("check event §"), &["go"], &["reaches"]);
+    holds(&with("check reaches(s) given §"), &["n"], &["reaches"]);
     holds("// chartc: allow(§)\n", &["C0301"], &[]);
     let test = |line: &str| format!("{CHART}test \"t\" for Big {{\n  {line}\n}}");
     holds(&test("expect at §"), &["idle", "idle.calm"], &["kind"]);

@@ -8,7 +8,7 @@ import {
   any, arrow, block, braces, brackets, caps, control, declares, endOfLine, event, func, include, isReserved, itemWords, keyword,
   match, modifier, name, option, path, paths, property, quoted, scoped, state, step, target, type, variable, word,
 } from './notation.mjs';
-import { places, statuses } from './words.mjs';
+import { places, statuses, subjects } from './words.mjs';
 
 const lines = {
   // Parts that several lines have.
@@ -151,12 +151,26 @@ const lines = {
         end: '\\)', endCaptures: { 0: scoped('punctuation.section.brackets.end') },
         patterns: [
           ...include('comments', 'numbers'),
-          keyword(word('before'), 'keyword.operator.word'),
+          keyword(word('before', 'unless'), 'keyword.operator.word'),
+          keyword(`${word(...subjects)}(?=\\s+${name})(?!\\s+(?:unless|before)(?!\\w))`, declares),
           match(`(?<=[\\w)])\\s+(${any(['turns', 'calls', 'turn', 'call'])})(?=\\s*\\))`, 'keyword.other.unit'),
           ...paths(target).patterns,
           ...include('operators'),
         ],
       },
+      {
+        name: 'meta.check.chart',
+        begin: `${word('check')}\\s+(?=[a-z_\`])`, beginCaptures: caps(declares),
+        end: '(?=\\})|$',
+        patterns: [
+          ...include('comments', 'numbers'),
+          keyword(word('before', 'at', 'most', 'given', 'in'), 'keyword.operator.word'),
+          keyword(`${word(...subjects)}(?=\\s+${name})(?!\\s+(?:before|at)(?!\\w))`, declares),
+          ...paths(target).patterns,
+          ...include('operators'),
+        ],
+      },
+      match(`(?<=\\))\\s+(given)\\s+(?=${name}\\s+in(?!\\w))`, control),
       block('defaults', `${word('defaults')}(?=\\s*(?:\\{|$))`, [control], [], braces('policy', 'comments', 'policy', 'move', 'numbers', 'parens')),
       match(`${word('trace')}\\s+(?:(all)(?!\\w)|(?=\\d))`, control, 'constant.language'),
       block('meta', `${word('meta')}(?=\\s*(?:\\{|$))`, [control], [], braces('meta-body', 'meta')),

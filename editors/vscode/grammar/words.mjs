@@ -25,6 +25,9 @@ export const steps = [
 /** First words in tests. */
 export const tests = ['given', 'at', 'send', 'turns', 'until', 'turn', 'set', 'wait', 'answers', 'fails', 'tool', 'expect'];
 
+/** The kinds of what a `check` names. */
+export const subjects = ['state', 'do', 'tool', 'step', 'may', 'event'];
+
 /** How a run ends. */
 export const statuses = ['ok', 'partial', 'stuck', 'limit', 'canceled', 'error'];
 

@@ -69,6 +69,9 @@
 (outcome_event subject: (path (_) @label))
 (outcome_event name: (_) @variable.parameter)
 (before (path (_) @label))
+(unless (path (_) @label))
+(at_most (path (_) @label))
+(check_range param: (_) @variable.parameter)
 (at_item state: (path (_) @label))
 (told_at state: (path (_) @label))
 (told_denied state: (path (_) @label))
@@ -181,6 +184,9 @@
   "at"
   "with"
   "before"
+  "unless"
+  "most"
+  "step"
 ] @keyword
 
 [

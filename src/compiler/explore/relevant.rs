@@ -618,7 +618,7 @@ impl<'c> Uses<'c> {
             }
         }
         for argument in chart.checks.iter().flat_map(|check| &check.arguments) {
-            if let CheckArgument::AtMost(_, most) = argument {
+            if let CheckArgument::AtMost(_, most) | CheckArgument::Bound(most, _) = argument {
                 uses.decide(most, PayloadSource::Anywhere);
             }
         }

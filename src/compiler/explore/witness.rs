@@ -71,7 +71,8 @@ pub(super) fn plays(context: &ExploreContext<'_>, found: &Explored, way: &[&Edge
     let same = way.iter().all(|edge| {
         machine.with_host(|host| host.begin_with(&edge.results));
         log.clear();
-        perform(chart, &mut machine, &edge.act, &mut log) && log.story == found.story(edge)
+        let act = here(&machine, &edge.act);
+        perform(chart, &mut machine, &act, &mut log) && log.story == found.story(edge)
     });
     same && way.last().is_some_and(|edge| {
         let last = &found.points[edge.to];
@@ -104,7 +105,8 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
     let mut log = Log::new(chart);
     for edge in way {
         machine.with_host(|host| host.begin_with(&edge.results));
-        if let HostAct::Answer(key, _) = &edge.act {
+        let act = here(&machine, &edge.act);
+        if let HostAct::Answer(key, _) = &act {
             // `chartc simulate` does the same before an answer, and host functions have to be called in the same order.
             let is_called = machine.call(*key).is_ok();
             let kind = &chart.steps[key.step.index()].kind;
@@ -113,14 +115,14 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
             }
         }
         let pending = machine.pending();
-        let calling = match &edge.act {
+        let calling = match &act {
             HostAct::Answer(key, _) => machine.calls(*key),
             _ => None,
         };
-        let words = teller.words(&edge.act, calling);
-        let entry = teller.entry(&edge.act, &pending);
+        let words = teller.words(&act, calling);
+        let entry = teller.entry(&act, &pending);
         log.clear();
-        perform(chart, &mut machine, &edge.act, &mut log);
+        perform(chart, &mut machine, &act, &mut log);
         let nth = told.steps.len() + 1;
         told.taken.extend(log.story.iter().filter_map(|one| match one {
             Happened::Taken(transition) => Some((nth, *transition)),
@@ -129,9 +131,9 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
         for (name, result) in machine.with_host(|host| std::mem::take(&mut host.log)) {
             told.functions.entry(name).or_default().push(result);
         }
-        match &edge.act {
+        match &act {
             HostAct::Start(_) => {
-                told.inputs = inputs(chart, &edge.act)
+                told.inputs = inputs(chart, &act)
                     .map(|(id, value)| (chart.variables[id.index()].name.clone(), value.clone()))
                     .collect();
             }
@@ -142,6 +144,26 @@ pub(super) fn witness_on(context: &ExploreContext<'_>, way: &[&Edge]) -> Witness
         told.steps.push(format!("{words} → {}", place(chart, &machine)));
     }
     told
+}
+
+/// The action at the machine's point. A run may come to a point on another way than the one that found it: then its open steps have other
+/// keys, and a deadline is due at another time.
+fn here(machine: &Machined, act: &HostAct) -> HostAct {
+    match act {
+        HostAct::Answer(key, answer) => {
+            let pending = machine.pending();
+            let is_it = |other: &&StepKey| {
+                (other.step, other.leaf, other.element) == (key.step, key.leaf, key.element)
+            };
+            let key = pending.iter().find(is_it).unwrap_or(key);
+            HostAct::Answer(*key, answer.clone())
+        }
+        HostAct::Wait(_) => {
+            let now = machine.standing().now;
+            HostAct::Wait(machine.next_deadline().map_or(0, |due| due.saturating_sub(now)))
+        }
+        HostAct::Start(_) | HostAct::Event(..) | HostAct::Turn(_) => act.clone(),
+    }
 }
 
 /// The active leaves in words, and the status if the run has ended.

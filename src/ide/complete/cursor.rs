@@ -432,6 +432,12 @@ fn open_brackets(item: &[Token]) -> Option<usize> {
 fn by_word(last: &str, previous: &str, first: &str, place: BodyKind, next: &Next) -> Option<Role> {
     let only_name = next.name && !next.expression;
     Some(match last {
+        "given" if first == "check" => Role::Subjected(last.to_owned()),
+        "unless" | "before" | "state" | "do" | "tool" | "step" | "may" | "event"
+            if first == "check" =>
+        {
+            Role::Subjected("never".to_owned())
+        }
         "on" => Role::Event { listens: true },
         "raise" | "send" if only_name => Role::Event { listens: false },
         "to" if only_name => Role::Receiver,

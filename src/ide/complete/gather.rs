@@ -210,6 +210,7 @@ impl Site<'_, '_> {
                 [vec![unit], self.kinds(&[SymbolKind::Param], 1)].concat()
             }
             "never" => self.check_subjects(),
+            "given" => self.kinds(&[SymbolKind::Param], 0),
             _ => self.states(false),
         }
     }

@@ -3,8 +3,8 @@
 
 use super::brute::{inputs, plain};
 use super::{finite, witness};
-use crate::soundness::random::{Random, with_effects};
-use crate::soundness::recorder::Recorder;
+use crate::soundness::random::Random;
+use crate::soundness::recorder::{Recorder, with_effects};
 use chartc::load::Memory;
 use chartc_compiler::analysis::facts::Facts;
 use chartc_compiler::explore::property::{Properties, Verdict};

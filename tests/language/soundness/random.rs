@@ -260,38 +260,6 @@ pub(crate) fn chart(random: &mut Random) -> String {
     out
 }
 
-/// The chart with calls of the effects `pay` and `note` in its blocks.
-pub(crate) fn with_effects(random: &mut Random, text: &str) -> String {
-    let mut out = String::new();
-    for line in text.lines() {
-        let call = *random.pick(&["pay()", "pay()", "note()", "note()  pay()"]);
-        let first = line.split_whitespace().next().unwrap_or_default();
-        let is_line =
-            matches!(first, "on" | "when" | "after" | "may") && !line.contains("on limit");
-        let is_state = matches!(first, "state" | "parallel") && line.ends_with('{');
-        if is_line && random.below(3) == 0 {
-            let _ = match (line.strip_suffix(" }"), line.contains(" { ")) {
-                (Some(block), true) => writeln!(out, "{block}  {call} }}"),
-                _ if line.contains(" -> ") => writeln!(out, "{line} {{ {call} }}"),
-                _ => writeln!(out, "{line}"),
-            };
-        } else if is_state && random.below(4) == 0 {
-            let block = match random.below(6) {
-                0 => "enter { for i in [1, 2] { pay() } }".to_owned(),
-                1 => "enter { if n < 2 { note() } else { pay() } }".to_owned(),
-                2 | 3 => format!("exit {{ {call} }}"),
-                _ => format!("enter {{ {call} }}"),
-            };
-            let _ = writeln!(out, "{line}\n      {block}");
-        } else if matches!(first, "initial" | "history") && random.below(4) == 0 {
-            let _ = writeln!(out, "{line} {{ {call} }}");
-        } else {
-            let _ = writeln!(out, "{line}");
-        }
-    }
-    out.replacen("chart T {", "chart T {\n  do pay()\n  do note()", 1)
-}
-
 /// The text with a few words deleted, duplicated or swapped.
 pub(crate) fn broken(random: &mut Random, text: &str) -> String {
     let mut words: Vec<&str> = text.split_inclusive([' ', '\n']).collect();

@@ -1,5 +1,6 @@
-//! A host and a sink that write what a run does into one list, so that the effects are in their places.
+//! Random charts with effects, and a host and a sink that write what a run does into one list, so that the effects are in their places.
 
+use super::random::Random;
 use crate::interpreter::Log;
 use chartc_core::arena::{EventId, FunctionId};
 use chartc_core::expr::Value;
@@ -7,6 +8,7 @@ use chartc_core::host::Host;
 use chartc_core::machine::{Effect, Record, Sink};
 use chartc_core::model::{Chart, FunctionKind, StepKind, Subject, Trigger};
 use std::cell::{Cell, RefCell};
+use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -83,4 +85,36 @@ impl Sink for Recorder {
         self.done.borrow_mut().extend(done);
         self.log.borrow_mut().record(record);
     }
+}
+
+/// The chart with calls of the effects `pay` and `note` in its blocks.
+pub(crate) fn with_effects(random: &mut Random, text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let call = *random.pick(&["pay()", "pay()", "note()", "note()  pay()"]);
+        let first = line.split_whitespace().next().unwrap_or_default();
+        let is_line =
+            matches!(first, "on" | "when" | "after" | "may") && !line.contains("on limit");
+        let is_state = matches!(first, "state" | "parallel") && line.ends_with('{');
+        if is_line && random.below(3) == 0 {
+            let _ = match (line.strip_suffix(" }"), line.contains(" { ")) {
+                (Some(block), true) => writeln!(out, "{block}  {call} }}"),
+                _ if line.contains(" -> ") => writeln!(out, "{line} {{ {call} }}"),
+                _ => writeln!(out, "{line}"),
+            };
+        } else if is_state && random.below(4) == 0 {
+            let block = match random.below(6) {
+                0 => "enter { for i in [1, 2] { pay() } }".to_owned(),
+                1 => "enter { if n < 2 { note() } else { pay() } }".to_owned(),
+                2 | 3 => format!("exit {{ {call} }}"),
+                _ => format!("enter {{ {call} }}"),
+            };
+            let _ = writeln!(out, "{line}\n      {block}");
+        } else if matches!(first, "initial" | "history") && random.below(4) == 0 {
+            let _ = writeln!(out, "{line} {{ {call} }}");
+        } else {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    out.replacen("chart T {", "chart T {\n  do pay()\n  do note()", 1)
 }
