@@ -12,8 +12,7 @@ use chartc_compiler::syntax::diagnostic::Rule;
 Examples:
   chartc explain C0203             by code
   chartc explain shadowed-line     by name
-  chartc explain --list            all rules
-  chartc explain language          the language on one page, also for models that write charts")]
+  chartc explain --list            all rules")]
 pub(super) struct Args {
     /// Code or name of the rule, or `language` for the language on one page
     #[arg(required_unless_present = "list", value_name = "CODE|NAME")]
@@ -24,9 +23,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> miette::Result<Exit> {
+    let all = RULES;
     let Some(wanted) = args.rule.filter(|_| !args.list) else {
-        let width = RULES.iter().map(|r| width(r.name)).max().unwrap_or(0);
-        for rule in RULES {
+        let width = all.iter().map(|r| width(r.name)).max().unwrap_or(0);
+        for rule in all {
             let title = rule.page.lines().next().unwrap_or_default().trim_start_matches('#').trim();
             let name = padded(rule.name, width);
             say(format!("{}  {:7}  {name}  {title}", rule.code, rule.severity.word()))?;
