@@ -6,7 +6,7 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 65710),
+    ("src/compiler", 65714),
     ("src", 26491),
     ("runtime/core/src", 21417),
     ("runtime/src", 15343),

@@ -551,7 +551,7 @@ fn event_words(event: &str, fate: EventFate<'_>) -> Option<Words> {
         }
         EventFate::Delivered => Words::new(Tone::Input, named, "sent by the chart"),
         EventFate::Deferred => Words::new(Tone::Plain, named, "deferred"),
-        EventFate::Recalled => Words::new(Tone::Input, named, "recalled, it was deferred"),
+        EventFate::Recalled => Words::new(Tone::Input, named, "recalled"),
         EventFate::Refused => Words::new(Tone::Bad, named, "nothing handles it now"),
         EventFate::NotTaken(why) => {
             let named = if event == "turn" { "a turn" } else { &named };

@@ -5,7 +5,8 @@
 //!
 //! **The idea.** A deferred event waits among the sent events, as one that is never due: `Instant::MAX` sorts it behind all others, and it
 //! is copied, saved and restored like them. [`Stepper::defer`] adds it. [`Stepper::next_recalled`] tries all that are kept, but only if a
-//! state was entered since they were last tried. The delivery of sent events handles what it finds, before any sent event that is due.
+//! state was entered or a question ended since they were last tried. The delivery of sent events handles what it finds, before any sent
+//! event that is due.
 //!
 //! **Example.** Two events while `busy` is active:
 //!

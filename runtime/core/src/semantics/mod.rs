@@ -91,7 +91,7 @@ pub struct Stepper<P: Program> {
     /// The number of deliveries within this input at the present time of the clock. It stops a chart that sends to itself without delay
     /// forever.
     delivered: u32,
-    /// Whether a state was entered since the deferred events were last tried. Means nothing while none is kept.
+    /// Whether a state was entered or a question ended since the deferred events were last tried. Means nothing while none is kept.
     moved: bool,
     /// The number of active leaves.
     leaves: u32,

@@ -78,6 +78,8 @@ impl<P: Program> Stepper<P> {
         let question = places[0];
         places.rotate_left(1);
         self.open -= 1;
+        // A deferred event may put the question again.
+        self.moved = true;
         Some(question)
     }
 

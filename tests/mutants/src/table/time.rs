@@ -1,4 +1,4 @@
-//! Deadlines, sent events, limits, snapshots.
+//! Deadlines, sent and deferred events, limits, snapshots.
 
 use super::{Mutant, of};
 
@@ -228,5 +228,37 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
         ],
     );
-    deadline.into_iter().chain(sent).chain(due).chain(limit).chain(snapshot).collect()
+    let deferred = of(
+        "runtime/core/src/semantics/defer.rs",
+        &[
+            (
+                "deferred-never-recalled",
+                &[("self.moved && !self.deferred().is_empty()", "false")],
+                &["semantics::deferred::a_deferred_event_waits_for_a_state_that_handles_it"],
+            ),
+            (
+                "deferred-before-a-question",
+                &[("if origin != Origin::Raised", "if origin == Origin::Raised")],
+                &[
+                    "semantics::deferred::a_question_of_the_same_state_comes_first_and_while_it_is_open_events_are_kept",
+                ],
+            ),
+            (
+                "deferred-without-a-bound",
+                &[(
+                    "slot.filter(|_| kept < DEFERRED as usize)",
+                    "slot.filter(|_| kept < usize::MAX)",
+                )],
+                &["semantics::deferred::at_most_256_are_kept"],
+            ),
+        ],
+    );
+    deadline
+        .into_iter()
+        .chain(sent)
+        .chain(deferred)
+        .chain(due)
+        .chain(limit)
+        .chain(snapshot)
+        .collect()
 }
