@@ -618,8 +618,13 @@ impl<'c> Uses<'c> {
             }
         }
         for argument in chart.checks.iter().flat_map(|check| &check.arguments) {
-            if let CheckArgument::AtMost(_, most) | CheckArgument::Bound(most, _) = argument {
-                uses.decide(most, PayloadSource::Anywhere);
+            match argument {
+                CheckArgument::AtMost(_, most) => uses.decide(most, PayloadSource::Anywhere),
+                // A param with a default has only this value, unless something else reads it.
+                CheckArgument::Bound(bound, _) if !has_defaults(chart, bound) => {
+                    uses.decide(bound, PayloadSource::Anywhere);
+                }
+                _ => {}
             }
         }
         for choice in &chart.choices {
@@ -692,6 +697,12 @@ impl<'c> Uses<'c> {
             Action::Cancel(_) => {}
         });
     }
+}
+
+/// Whether all variables that the expression reads have defaults.
+fn has_defaults(chart: &Chart, expr: &Expr) -> bool {
+    let is_open = |part: &Expr| matches!(part.kind, ExprKind::Variable(id) if chart.variables[id.index()].default.is_none());
+    !expr.any(&mut |part| is_open(part))
 }
 
 fn holds_json(ty: &Type) -> bool {

@@ -290,7 +290,13 @@ fn add(next: &mut Next, rule: Rule) {
         | Rule::do_call
         | Rule::asked
         | Rule::event_use
-        | Rule::option_use => {
+        | Rule::option_use
+        | Rule::property
+        | Rule::at_most
+        | Rule::unless
+        | Rule::before
+        | Rule::checked
+        | Rule::check_range => {
             next.name = true;
             &[]
         }
@@ -316,7 +322,7 @@ fn add(next: &mut Next, rule: Rule) {
             next.expression = true;
             &["none"]
         }
-        Rule::argument | Rule::unless | Rule::before | Rule::checked | Rule::bound => {
+        Rule::argument | Rule::bound => {
             next.name = true;
             next.expression = true;
             &[]

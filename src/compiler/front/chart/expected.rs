@@ -122,6 +122,8 @@ pub(super) fn describe(rule: Rule) -> Option<&'static str> {
         Rule::meta_entry => "a name or a text",
         Rule::entry => "an expression",
         Rule::argument => "a state or a bound",
+        Rule::property => "a property's name",
+        Rule::checked | Rule::check_range => "a name",
         Rule::tool_pattern => "a tool",
         Rule::insert => "a step's name",
         Rule::policy => "`retry`, `skip` or `fail`",
