@@ -21,7 +21,7 @@ pub use crate::form::ActionForm;
 pub use crate::forward::Forward;
 
 use crate::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
-use crate::machine::LimitKind;
+use crate::machine::{LimitKind, Outcome};
 use crate::structure::{self, Shape, Tree};
 use core::fmt;
 use core::ops::Deref;
@@ -848,6 +848,13 @@ impl LimitsRow {
 pub const CATCH_ALL: &str = "*";
 
 impl Tables {
+    /// The outcome for a model that has called a tool, if the chart lets no model call tools: the call is forbidden, whatever its arguments.
+    pub(crate) fn refused_call<P>(&self, tool: ToolId) -> Option<Outcome<P>> {
+        let is_any = self.choices.iter().any(|choice| choice.tools.is_some())
+            || self.steps.iter().any(|step| step.tools.len > 0);
+        (!is_any && tool.index() < self.tools.len()).then_some(Outcome::Forbidden(tool))
+    }
+
     /// Whether the chart accepts any event of the host, declared or not.
     pub fn is_open(&self) -> bool {
         self.exactly(CATCH_ALL).is_some()

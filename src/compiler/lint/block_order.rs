@@ -46,8 +46,9 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         }
         let (before, after) = (words::state(chart, from), words::state(chart, to));
         let late = words::step(chart, waiting);
-        let message =
-            format!("{late} waits for the next turn: the block of {after} stands before that of {before}");
+        let message = format!(
+            "{late} waits for the next turn: the block of {after} stands before that of {before}"
+        );
         let found = rules::BLOCK_ORDER
             .at(map.transition(id).whole, message)
             .help(format!("move the block of {after} behind that of {before}"))

@@ -304,7 +304,8 @@ pub const RULES: &[(&str, &[&str])] = &[
         &[
             "1",
             "0",
-            "n1", "asked.n1",
+            "n1",
+            "asked.n1",
             "n2",
             "i1",
             "r1",

@@ -52,6 +52,13 @@ fn charts() -> Vec<(&'static str, String)> {
              state s { on a(n) if many(n) > 5 -> t { m = n }  on b if m > 2 -> t } state t { on a(n) if many(n + 1) > n -> s  on b -> s } }"
                 .to_owned(),
         ),
+        // Where no line lets a model call tools, a call was forbidden interpreted, and unusable generated.
+        (
+            "a tool that no line permits",
+            "tool w.find(q: Text) -> Json chart R { event a initial s state s { call k w.find(\"x\") \
+             ask n on a else s { prompt \"{options}\" retry 2 }  may one -> s  may two -> s } }"
+                .to_owned(),
+        ),
         // The prompt of a step that is no question asked the host for the guards of options.
         (
             "an option beside a step",

@@ -273,6 +273,11 @@ impl<C: Steps> Machine<C> {
             let is_free = row.retries_doubt;
             return Ok(if is_free { Outcome::Failed(why) } else { Outcome::Doubt(why) });
         }
+        if let Outcome::Call(tool, _) = &outcome
+            && let Some(refused) = C::TABLES.refused_call(*tool)
+        {
+            return Ok(refused);
+        }
         let read = match outcome {
             Outcome::Done(values) => match C::Answer::read(key.step, super::answer(values)?) {
                 Some(answer) => answer.map(|answer| Outcome::Done(Payload::Answer(answer))),

@@ -35,7 +35,7 @@ use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::calls::add_option;
 use crate::expr::{Environment, EvalError, Fuel, Locals, Value, fit, format};
 use crate::host::{Host, Machine, Mismatch, Note, Offer, Post, ToolCall, listed};
-use crate::machine::{Element, Fault, Input, Instant, Receipt, Sink, Status, StepKey};
+use crate::machine::{Element, Fault, Input, Instant, Outcome, Receipt, Sink, Status, StepKey};
 use crate::model::{
     Action, Expr, Field, Receiver, StateKind, StepKind, TypeDef, VariableKind, schema,
 };
@@ -167,8 +167,15 @@ impl<H: Host> Machine for Interpreter<H> {
             Input::Answer(key, outcome) => {
                 let chart = self.plan.chart();
                 let calling = self.engine.calls(key);
+                let refused = match &outcome {
+                    Outcome::Call(tool, _) => self.engine.tables().refused_call(*tool),
+                    _ => None,
+                };
                 let program = &mut self.engine.program;
-                let outcome = begin::outcome(chart, key, outcome, calling, program)?;
+                let outcome = match refused {
+                    Some(refused) => refused,
+                    None => begin::outcome(chart, key, outcome, calling, program)?,
+                };
                 Input::Answer(key, outcome)
             }
             Input::Start => {
