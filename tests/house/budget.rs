@@ -6,9 +6,9 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 65714),
-    ("src", 26491),
-    ("runtime/core/src", 21417),
+    ("src/compiler", 67000),
+    ("src", 26500),
+    ("runtime/core/src", 21500),
     ("runtime/src", 15343),
     ("runtime/store/src", 3255),
     ("runtime/world/src", 10082),
@@ -19,8 +19,8 @@ const PARTS: &[(&str, usize)] = &[
 const FILES: usize = 466;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
-const LONG: usize = 36;
-const LONGEST: usize = 118;
+const LONG: usize = 37;
+const LONGEST: usize = 124;
 
 fn is_product(file: &str) -> bool {
     !file.ends_with("/tests.rs") && !file.contains("/tests/")

@@ -19,9 +19,9 @@
 //! [2]              `ready` fails
 //! ```
 
-use super::order::{Watched, handles, watched};
 use super::relevant::{Relevant, Slot};
 use super::values::{Hints, all, hinted, some, tried};
+use super::watched::{Watched, handles, watched};
 use super::{Happened, is_total};
 use crate::analysis::facts::{Facts, conditions};
 use chartc_core::arena::{ChoiceId, EventId, FunctionId, StateId, StepId, ToolId, VarId};

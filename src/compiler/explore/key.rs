@@ -18,9 +18,9 @@
 //! `tries` up to 6.
 
 use super::moves::AbstractLimits;
-use super::order::watched;
 use super::relevant::{Read, Relevant, Slot};
 use super::values::tried;
+use super::watched::watched;
 use chartc_core::arena::{StateId, StepId, ToolId, ToolSetId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::host::{Host, Machine};

@@ -53,6 +53,7 @@ mod relevant;
 pub mod survey;
 mod values;
 mod walk;
+mod watched;
 mod ways;
 pub mod witness;
 
@@ -109,7 +110,7 @@ pub enum Happened {
     Taken(TransitionId),
     /// A tool was called while this leaf was active.
     Called(StateId),
-    /// Something happened that `check` lines name: its place among what they name (`order`).
+    /// Something happened that `check` lines name: its place among what they name (`watched`).
     Met(usize),
     /// A livelock: transitions were taken in a cycle until the engine stopped it.
     Livelock,

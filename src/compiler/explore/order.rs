@@ -5,19 +5,17 @@
 //!
 //! 1. The structure proves the line if the part of a run before `b` contains no `a` ([`Sites`]), or if each place that does `a` is reached
 //!    at most once.
-//! 2. Otherwise an exploration is searched together with the monitor ([`Properties::in_order`]). The edges of an exploration tell all that
-//!    `check` lines name in its order ([`watched`]), so the search visits pairs of a point and a count, and no run is lost.
+//! 2. Otherwise an exploration is searched together with the monitor (`Properties::in_order`). The edges of an exploration tell all that
+//!    `check` lines name in its order (`watched`), so the search visits pairs of a point and a count, and no run is lost.
 //!
 //! **Example.** `check never(pay unless approve)`, where the step `approve` leads to `paid`, which calls `pay`. No run takes the line
 //! `done -> paid` before the step is done. If nothing else leads to `paid`, no run calls `pay` before, which proves the line. If
 //! `after 3d -> paid` does, the search finds the edge on which the time passes and `pay` is called.
 
-use super::property::{Properties, Unconfirmed, Verdict, closed};
 use super::relevant::number;
-use super::walk::MORE;
-use super::{Edge, Explored, Happened, HostAct, is_total};
+use super::watched::{handles, watched};
+use super::{Edge, Happened, HostAct, is_total};
 use crate::analysis::facts::Facts;
-use crate::analysis::facts::conditions::Map;
 use crate::analysis::facts::reach::{GraphNode, Reach, ScopeCondition, is_history};
 use crate::analysis::facts::values::{self, declared};
 use chartc_core::arena::{EventId, FunctionId, StateId, TransitionId, VarId};
@@ -25,57 +23,14 @@ use chartc_core::expr::Value;
 use chartc_core::model::{
     Action, AskOn, Chart, CheckArgument, ChoiceKind, Expr, StepKind, Subject, Transition, Trigger,
 };
-use std::collections::VecDeque;
-
-/// Something that `check` lines name, which the stories of edges therefore have.
-pub(super) struct Watched<'c> {
-    pub(super) subject: &'c Subject,
-    /// The maximum number of times that a story has it.
-    pub(super) most: u32,
-    /// The number of times that the current story has it.
-    pub(super) told: u32,
-}
-
-/// The things that the `check` lines of the chart name. States are told anyway, once, and are among them only if they are counted.
-pub(super) fn watched(chart: &Chart) -> Vec<Watched<'_>> {
-    let mut found: Vec<Watched<'_>> = Vec::new();
-    let mut add = |subject, most: u32| match found.iter_mut().find(|row| row.subject == subject) {
-        Some(row) => row.most = row.most.max(most),
-        None => found.push(Watched { subject, most, told: 0 }),
-    };
-    for argument in chart.checks.iter().flat_map(|check| &check.arguments) {
-        match argument {
-            CheckArgument::Unless(what, until) => {
-                let named = [what, until].into_iter();
-                named.filter(|s| !matches!(s, Subject::State(_))).for_each(|s| add(s, 1));
-            }
-            CheckArgument::AtMost(what, most) => {
-                let most = values::range(most, &|id| declared(chart, id)).high;
-                let most = most.map_or(u32::MAX, |n| u32::try_from(n.max(0)).unwrap_or(u32::MAX));
-                add(what, most.saturating_add(1));
-            }
-            CheckArgument::State(_) | CheckArgument::Bound(..) => {}
-        }
-    }
-    found
-}
-
-/// Whether a line with this trigger handles the event.
-pub(super) fn handles(trigger: &Trigger, event: EventId) -> bool {
-    match trigger {
-        Trigger::Event(events) => events.contains(&event),
-        Trigger::AnyEvent | Trigger::AnyOccurrence => true,
-        _ => false,
-    }
-}
 
 /// What a line claims: no run does `what` more than `most` times before it has done `until`.
 #[derive(Clone, Copy)]
 pub(super) struct Order<'c> {
-    what: &'c Subject,
+    pub(super) what: &'c Subject,
     /// An expression over params; `None` for 0.
     most: Option<&'c Expr>,
-    until: Option<&'c Subject>,
+    pub(super) until: Option<&'c Subject>,
 }
 
 impl<'c> Order<'c> {
@@ -91,7 +46,7 @@ impl<'c> Order<'c> {
     }
 
     /// How a story tells of `subject`, which the line names.
-    fn sign(&self, chart: &Chart, subject: &Subject) -> Option<Happened> {
+    pub(super) fn sign(&self, chart: &Chart, subject: &Subject) -> Option<Happened> {
         match subject {
             Subject::State(state) if self.most.is_none() => Some(Happened::Entered(*state)),
             _ => watched(chart).iter().position(|row| row.subject == subject).map(Happened::Met),
@@ -99,7 +54,7 @@ impl<'c> Order<'c> {
     }
 
     /// How often a run that begins with this edge may do `what`. `None` if the bound is no sum of params.
-    fn allowed(&self, chart: &Chart, start: &Edge) -> Option<u32> {
+    pub(super) fn allowed(&self, chart: &Chart, start: &Edge) -> Option<u32> {
         let Some(most) = self.most else { return Some(0) };
         let HostAct::Start(given) = &start.act else { return None };
         let param = |id: VarId| -> Option<Value> {
@@ -112,7 +67,7 @@ impl<'c> Order<'c> {
     }
 
     /// Why a story may miss one of the events that the line names: a line for several events does not tell which one was raised.
-    fn unclear(&self, chart: &Chart) -> Option<String> {
+    pub(super) fn unclear(&self, chart: &Chart) -> Option<String> {
         let events = [Some(self.what), self.until].into_iter().flatten().filter_map(|s| match s {
             Subject::Event(event) => Some(*event),
             _ => None,
@@ -130,79 +85,6 @@ impl<'c> Order<'c> {
         let event = events.into_iter().find(|event| raises && is_wide(*event))?;
         let name = &chart.events[event.index()].name;
         Some(format!("a line that handles `{name}` also handles other events, which may be raised"))
-    }
-}
-
-// The search of an exploration together with the monitor.
-
-/// The maximum number of pairs of a point and a count that are visited.
-const PAIRS: usize = 200_000;
-
-impl Properties<'_> {
-    /// Decides a line by explorations.
-    pub(super) fn order(&mut self, order: Order<'_>) -> Verdict {
-        if let Some(why) = order.unclear(self.chart) {
-            return Verdict::Open(0, vec![why]);
-        }
-        self.by(|this, found| this.in_order(found, order))
-    }
-
-    /// Judges an exploration: a breadth-first search for the shortest run that does `what` once more than it may. A pair is left out if its
-    /// point was reached with as few times left before.
-    fn in_order(&self, found: &Explored, order: Order<'_>) -> Result<Verdict, Unconfirmed> {
-        let chart = self.chart;
-        // Only a line of the chart itself is told of.
-        let Some(what) = order.sign(chart, order.what) else { return Ok(Verdict::Unknown) };
-        let until = order.until.map(|until| order.sign(chart, until));
-        if until == Some(None) {
-            return Ok(Verdict::Unknown);
-        }
-        // The visited pairs, each with the pair before it, the edge that leads to it, and the times left.
-        let mut pairs: Vec<(Option<usize>, &Edge, u32)> = Vec::new();
-        let mut least: Map<usize, u32> = Map::default();
-        let mut edges: VecDeque<(Option<usize>, &Edge, u32)> = VecDeque::new();
-        for start in &found.starts {
-            let Some(allowed) = order.allowed(chart, start) else {
-                let reasons = vec!["the bound is no sum of params".into()];
-                return Ok(Verdict::Open(found.states, reasons));
-            };
-            edges.push_back((None, start, allowed));
-        }
-        let mut at = 0;
-        loop {
-            while let Some((from, edge, mut left)) = edges.pop_front() {
-                let mut is_over = false;
-                for one in found.story(edge) {
-                    if *one == what {
-                        if left == 0 {
-                            let mut way = vec![edge];
-                            let mut before = from;
-                            while let Some(nth) = before {
-                                way.push(pairs[nth].1);
-                                before = pairs[nth].0;
-                            }
-                            way.reverse();
-                            return self.refuted(found, &way, edge.to);
-                        }
-                        left -= 1;
-                    } else if until == Some(Some(*one)) {
-                        is_over = true;
-                        break;
-                    }
-                }
-                if is_over || least.get(&edge.to).is_some_and(|least| *least <= left) {
-                    continue;
-                }
-                least.insert(edge.to, left);
-                pairs.push((from, edge, left));
-            }
-            let Some((_, edge, left)) = pairs.get(at) else { return Ok(closed(found)) };
-            if pairs.len() > PAIRS {
-                return Ok(Verdict::Open(found.states, vec![MORE.into()]));
-            }
-            edges.extend(found.edges[edge.to].iter().map(|next| (Some(at), next, *left)));
-            at += 1;
-        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::ways::always;
 use super::witness::{Witness, plays, witness_on};
 use super::{Edge, Explored, Happened, Search};
 use crate::analysis::facts::Facts;
+use crate::analysis::facts::conditions::Map;
 use crate::analysis::facts::reach::{ScopeCondition, is_end, is_history, meet, surely_enters};
 use crate::analysis::facts::values::{self, declared};
 use crate::analysis::turn::cost::{RunCost, cost, ends_at_turns, last_turn};
@@ -27,6 +28,7 @@ use chartc_core::model::{
     Observable, StateKind, StepKind, Transition, Trigger, VariableKind,
 };
 use std::cell::{Cell, OnceCell};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The maximum amount of work for all lines of a chart together, for each point that may be examined: see [`Search::work`].
@@ -52,7 +54,7 @@ pub enum Verdict {
 
 /// Decides the `check` lines of one chart.
 pub struct Properties<'c> {
-    pub(super) chart: &'c Arc<Chart>,
+    chart: &'c Arc<Chart>,
     facts: &'c Facts,
     /// The maximum number of points that are examined for each line.
     states: usize,
@@ -72,7 +74,7 @@ pub struct Properties<'c> {
 }
 
 /// The run that was found exists only if limits are relaxed.
-pub(super) struct Unconfirmed;
+struct Unconfirmed;
 
 impl<'c> Properties<'c> {
     /// Prepares the decision of `check` lines. At most `states` points are examined for each.
@@ -212,10 +214,7 @@ impl<'c> Properties<'c> {
     }
 
     /// Judges the exploration with everything relaxed. If that decides nothing, continues with [`Self::by_bounds`].
-    pub(super) fn by(
-        &mut self,
-        judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>,
-    ) -> Verdict {
+    fn by(&mut self, judge: impl Fn(&Self, &Explored) -> Result<Verdict, Unconfirmed>) -> Verdict {
         if let Some(found) = self.take_loose(&self.search()) {
             let verdict = judge(self, &found);
             self.loose = Some(found);
@@ -276,12 +275,7 @@ impl<'c> Properties<'c> {
     }
 
     /// The verdict that the edges of `way`, which end in the point `at`, violate a line; an error if the chart itself cannot play them.
-    pub(super) fn refuted(
-        &self,
-        found: &Explored,
-        way: &[&Edge],
-        at: usize,
-    ) -> Result<Verdict, Unconfirmed> {
+    fn refuted(&self, found: &Explored, way: &[&Edge], at: usize) -> Result<Verdict, Unconfirmed> {
         let context = self.ground_of(found);
         if found.relaxed && !plays(context, found, way) {
             return Err(Unconfirmed);
@@ -362,7 +356,7 @@ impl<'c> Properties<'c> {
 }
 
 /// The verdict if no counterexample was found: the line holds if everything was tried.
-pub(super) fn closed(found: &Explored) -> Verdict {
+fn closed(found: &Explored) -> Verdict {
     if found.is_complete() {
         Verdict::Holds
     } else {
@@ -473,6 +467,79 @@ pub fn leading(found: &Explored, goal: impl Fn(&Edge) -> bool) -> Vec<bool> {
         }
     }
     good
+}
+
+// The search of an exploration together with the monitor.
+
+/// The maximum number of pairs of a point and a count that are visited.
+const PAIRS: usize = 200_000;
+
+impl Properties<'_> {
+    /// Decides a line by explorations.
+    fn order(&mut self, order: Order<'_>) -> Verdict {
+        if let Some(why) = order.unclear(self.chart) {
+            return Verdict::Open(0, vec![why]);
+        }
+        self.by(|this, found| this.in_order(found, order))
+    }
+
+    /// Judges an exploration: a breadth-first search for the shortest run that does `what` once more than it may. A pair is left out if its
+    /// point was reached with as few times left before.
+    fn in_order(&self, found: &Explored, order: Order<'_>) -> Result<Verdict, Unconfirmed> {
+        let chart = self.chart;
+        // Only a line of the chart itself is told of.
+        let Some(what) = order.sign(chart, order.what) else { return Ok(Verdict::Unknown) };
+        let until = order.until.map(|until| order.sign(chart, until));
+        if until == Some(None) {
+            return Ok(Verdict::Unknown);
+        }
+        // The visited pairs, each with the pair before it, the edge that leads to it, and the times left.
+        let mut pairs: Vec<(Option<usize>, &Edge, u32)> = Vec::new();
+        let mut least: Map<usize, u32> = Map::default();
+        let mut edges: VecDeque<(Option<usize>, &Edge, u32)> = VecDeque::new();
+        for start in &found.starts {
+            let Some(allowed) = order.allowed(chart, start) else {
+                let reasons = vec!["the bound is no sum of params".into()];
+                return Ok(Verdict::Open(found.states, reasons));
+            };
+            edges.push_back((None, start, allowed));
+        }
+        let mut at = 0;
+        loop {
+            while let Some((from, edge, mut left)) = edges.pop_front() {
+                let mut is_over = false;
+                for one in found.story(edge) {
+                    if *one == what {
+                        if left == 0 {
+                            let mut way = vec![edge];
+                            let mut before = from;
+                            while let Some(nth) = before {
+                                way.push(pairs[nth].1);
+                                before = pairs[nth].0;
+                            }
+                            way.reverse();
+                            return self.refuted(found, &way, edge.to);
+                        }
+                        left -= 1;
+                    } else if until == Some(Some(*one)) {
+                        is_over = true;
+                        break;
+                    }
+                }
+                if is_over || least.get(&edge.to).is_some_and(|least| *least <= left) {
+                    continue;
+                }
+                least.insert(edge.to, left);
+                pairs.push((from, edge, left));
+            }
+            let Some((_, edge, left)) = pairs.get(at) else { return Ok(closed(found)) };
+            if pairs.len() > PAIRS {
+                return Ok(Verdict::Open(found.states, vec![MORE.into()]));
+            }
+            edges.extend(found.edges[edge.to].iter().map(|next| (Some(at), next, *left)));
+            at += 1;
+        }
+    }
 }
 
 // `check` lines that limits prove, whatever the data are. No run is tried.
