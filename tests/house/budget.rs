@@ -7,7 +7,7 @@ use test_support::project::read;
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
     ("src/compiler", 67000),
-    ("src", 26500),
+    ("src", 26540),
     ("runtime/core/src", 21500),
     ("runtime/src", 15343),
     ("runtime/store/src", 3255),

@@ -92,7 +92,6 @@ pub(super) struct Cx<'s> {
     pub(super) tool_items: Vec<&'s syntax::Tool>,
     /// The name of each event as written, parallel to `chart.events`.
     pub(super) event_paths: Vec<&'s syntax::Path>,
-    pub(super) asked: super::asked::Asked,
 }
 
 /// Declared names, each with its id and the place of its declaration.
@@ -117,6 +116,33 @@ pub(super) struct Names<'s> {
     pub(super) choices: HashMap<String, Span>,
     /// Names of variables and conditions that are declared further down.
     pub(super) later: BTreeMap<&'s str, Span>,
+    pub(super) asked: Asked,
+}
+
+/// What the questions of a chart show.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// The data of the events that questions are asked on.
+    pub(super) data: BTreeMap<StepId, Vec<EventDatum>>,
+    /// The values that `asked.x` reads, by the questions that may be the one that was asked.
+    pub(super) values: BTreeMap<(Vec<StepId>, String), VarId>,
+    /// The variables that prompts read instead of others.
+    pub(super) shown: Vec<Shown>,
+}
+
+/// A value of an event that a question is asked on.
+pub(super) struct EventDatum {
+    pub(super) name: String,
+    pub(super) place: (Span, NameKind),
+    /// The variable that keeps it.
+    pub(super) variable: VarId,
+}
+
+/// A variable that the prompts of questions read instead of another.
+pub(super) struct Shown {
+    pub(super) questions: Vec<StepId>,
+    pub(super) of: VarId,
+    pub(super) instead: VarId,
 }
 
 /// The syntax of a state.
@@ -214,7 +240,6 @@ impl Cx<'_> {
             type_items: Vec::new(),
             tool_items: Vec::new(),
             event_paths: Vec::new(),
-            asked: super::asked::Asked::default(),
         }
     }
 

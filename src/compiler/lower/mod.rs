@@ -26,7 +26,6 @@
 //! and steps from outside comes last ([`closing`]).
 
 mod actions;
-mod asked;
 mod block;
 mod closing;
 mod context;
@@ -43,10 +42,9 @@ pub mod test;
 mod tools;
 mod transitions;
 
-pub use asked::ASKED;
 pub use context::{NameKind, Use};
 pub use declare::{OPTIONS as CLIENT_OPTIONS, language_types};
-pub use expr::{language_functions, observables};
+pub use expr::{ASKED, language_functions, observables};
 pub use property::properties;
 pub use source_map::{Follower, PostSpans, SourceMap, StateSpans, StepSpans, TransitionSpans};
 pub use steps::limit_names;
@@ -189,7 +187,7 @@ fn one<'s>(
     for id in 0..cx.chart.steps.len() {
         let id = chartc_core::arena::StepId::at(id);
         steps::signature(&mut cx, id);
-        asked::data(&mut cx, id);
+        steps::event_data(&mut cx, id);
     }
     for noted in &chart.items {
         if let ChartItem::Predicate(predicate) = &noted.node {
@@ -205,7 +203,7 @@ fn one<'s>(
     for component in &seen.components {
         closing::component(&mut cx, &mut names, component);
     }
-    asked::show(&mut cx);
+    expr::asked::show(&mut cx);
     for noted in &chart.items {
         if let ChartItem::Check(check) = &noted.node {
             property::check(&mut cx, check, noted.span);

@@ -22,7 +22,7 @@
 //! `signature` resolves `Int`. A lost element is `none`, so the answer has the type `List(Int?)`, while `text` is one element of `texts`,
 //! and the model is asked for an `Int`.
 
-use super::context::{self, Cx, NameKind, Record, Sight};
+use super::context::{self, Cx, EventDatum, NameKind, Record, Sight};
 use super::declare::{self, count};
 use super::expr::{self, Bound, Env, Options, element_of};
 use super::{Lowered, actions, nodes, one, outcomes, transitions};
@@ -60,6 +60,23 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
     let returns = written.map_or(unless_written, |ty| declare::resolve(cx, ty));
     cx.chart.steps[id.index()].returns =
         answer(&node.step.items, node.step.each.is_some(), returns);
+}
+
+/// Declares the data that an `ask` names: `on decides(post)`.
+pub(super) fn event_data(cx: &mut Cx<'_>, id: StepId) {
+    let syntax::StepKind::Ask(ask) = &cx.step_nodes[id.index()].step.kind else { return };
+    let EventPattern::Event(path, names) = &ask.on else { return };
+    let Some(first) = names.first() else { return };
+    transitions::refuse_twice(cx, names);
+    let (_, bound) = transitions::payload(cx, path, names);
+    expr::asked::refuse_several(cx, &[id], first.span);
+    for (nth, bound) in bound.into_iter().enumerate() {
+        let Some(place) = bound.place else { continue };
+        let value = expr::of(ExprKind::Payload(nth as u32), bound.ty);
+        let variable = expr::asked::add(cx, &[id], (&bound.name, place.0), value);
+        let datum = EventDatum { name: bound.name, place, variable };
+        cx.names.asked.data.entry(id).or_default().push(datum);
+    }
 }
 
 /// Lowers a step that the skeleton has numbered, and adds its transitions.

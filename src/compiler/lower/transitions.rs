@@ -18,7 +18,7 @@ use super::context::{Cx, NameKind, NodeKind};
 use super::expr::{self, Bound, Env, Options};
 use super::nodes::{Beside, Draft, Neighbour, add, idle_when};
 use super::paths::{self, find, in_two_regions, is_history, refuse_apart};
-use super::{TransitionSpans, actions, asked, declare, tools};
+use super::{TransitionSpans, actions, declare, tools};
 use crate::rules::{
     ILLEGAL_STRUCTURE, TYPE_ERROR, duplicate_name, illegal_structure, needless_except,
 };
@@ -440,7 +440,7 @@ fn bind(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, ty: Type) {
     env.payload = vec![Bound::local(name, ty)];
 }
 
-fn refuse_twice(cx: &mut Cx<'_>, names: &[Ident]) {
+pub(super) fn refuse_twice(cx: &mut Cx<'_>, names: &[Ident]) {
     for (index, name) in names.iter().enumerate() {
         if let Some(first) = names[..index].iter().find(|n| n.node == name.node) {
             cx.report(duplicate_name::bound_twice(&name.node, name.span, first.span));
@@ -540,7 +540,7 @@ fn machine(cx: &mut Cx<'_>, text: &Spanned<String>) -> Option<Trigger> {
 }
 
 fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut ResolvedTrigger) {
-    env.asked = asked::offering(cx, env.state);
+    env.asked = expr::asked::offering(cx, env.state);
     let (name, kind) = match &may.kind {
         MayKind::Option(name, params) => {
             cx.record_choice(name);

@@ -13,16 +13,17 @@
 //! An expression of type `T` fits where `T?` or `Json` is expected. One of type `Json` fits anywhere except as a condition: it is checked
 //! at run time. An Int is wrapped in `float(…)` where a Float is expected.
 
+pub(super) mod asked;
 pub(super) mod calls;
 pub(super) mod literals;
 
+pub use asked::ASKED;
 pub use calls::names as language_functions;
 pub(super) use calls::{is_language_function, unknown_function};
 pub(super) use literals::{
     Options, accepts, arguments, expect, is_faulty, refuse_options, template, value_of,
 };
 
-use super::asked;
 use super::context::{Cx, NameKind};
 use crate::rules::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER, type_error, unknown_name};
 use crate::syntax;

@@ -12,68 +12,31 @@
 //!
 //! The data of an event is set in the same way: `ask look on decides(post)` sets `asked.look.post`.
 
-use super::context::{Cx, NameKind};
-use super::expr::{Bound, Env};
-use super::{expr, transitions};
+use super::{Bound, Env, of, unknown};
+use crate::lower::context::{Cx, NameKind, Shown};
 use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, UNKNOWN_NAME};
+use crate::syntax;
 use crate::syntax::diagnostic::near;
 use crate::syntax::source::{Ident, Span};
-use crate::syntax::{self, EventPattern};
 use chartc_core::arena::{StateId, StepId, TypeId, VarId};
 use chartc_core::model::{
     Action, Chart, Expr, ExprKind, Insert, StateKind, StepKind, Template, Type, TypeKind, Variable,
     VariableKind,
 };
-use std::collections::BTreeMap;
 
 /// The name of what was asked, in expressions.
 pub const ASKED: &str = "asked";
 
-/// What the questions of a chart keep.
-#[derive(Default)]
-pub(super) struct Asked {
-    /// The data of the events that questions are asked on.
-    data: BTreeMap<StepId, Vec<(Bound, VarId)>>,
-    /// The values that were read so far, by the questions that may be the one that was asked.
-    values: BTreeMap<(Vec<StepId>, String), VarId>,
-    /// Variables that prompts read instead of others.
-    shown: Vec<Shown>,
-}
-
-/// A variable that the prompts of questions read instead of another.
-struct Shown {
-    questions: Vec<StepId>,
-    of: VarId,
-    instead: VarId,
-}
-
-/// Declares the data that an `ask` names: `on decides(post)`.
-pub(super) fn data(cx: &mut Cx<'_>, id: StepId) {
-    let syntax::StepKind::Ask(ask) = &cx.step_nodes[id.index()].step.kind else { return };
-    let EventPattern::Event(path, names) = &ask.on else { return };
-    if names.is_empty() {
-        return;
-    }
-    let (_, bound) = transitions::payload(cx, path, names);
-    refuse_several(cx, &[id], names[0].span);
-    for (nth, bound) in bound.into_iter().enumerate() {
-        if bound.name == "_" {
-            continue;
-        }
-        let value = expr::of(ExprKind::Payload(nth as u32), bound.ty.clone());
-        let variable = add(cx, &[id], (&bound.name, names[nth].span), value);
-        cx.asked.data.entry(id).or_default().push((bound, variable));
-    }
-}
-
 /// The data of the event that the question of `env` is asked on, by name.
-pub(super) fn datum(cx: &Cx<'_>, env: &Env, name: &str) -> Option<(Bound, VarId)> {
-    let data = cx.asked.data.get(&env.question?)?;
-    data.iter().find(|(bound, _)| bound.name == name).cloned()
+pub(in crate::lower) fn datum(cx: &Cx<'_>, env: &Env, name: &str) -> Option<(Bound, VarId)> {
+    let data = cx.names.asked.data.get(&env.question?)?;
+    let datum = data.iter().find(|datum| datum.name == name)?;
+    let ty = cx.chart.variables[datum.variable.index()].ty.clone();
+    Some((Bound { name: datum.name.clone(), ty, place: Some(datum.place) }, datum.variable))
 }
 
 /// The questions that may offer a `may` line of this state.
-pub(super) fn offering(cx: &Cx<'_>, state: StateId) -> Vec<StepId> {
+pub(in crate::lower) fn offering(cx: &Cx<'_>, state: StateId) -> Vec<StepId> {
     let is_offering = |id: &StepId| {
         let own = cx.chart.steps[id.index()].state;
         matches!(cx.step_nodes[id.index()].step.kind, syntax::StepKind::Ask(_))
@@ -83,7 +46,12 @@ pub(super) fn offering(cx: &Cx<'_>, state: StateId) -> Vec<StepId> {
 }
 
 /// Lowers `asked.x`. Returns `None` if `asked` is a name of the chart.
-pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, base: Span) -> Option<Expr> {
+pub(in crate::lower) fn field(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    name: &Ident,
+    base: Span,
+) -> Option<Expr> {
     let own = env.binds(ASKED)
         || cx.names.variables.contains_key(ASKED)
         || cx.names.predicates.contains_key(ASKED)
@@ -96,11 +64,11 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, base: Span) ->
             .at(base, "nothing was asked here")
             .help("`asked.x` is known in the outcome lines of an `llm`, `human` or `ask` step, and on `may` lines that an `ask` offers");
         cx.report(finding);
-        return Some(expr::unknown(&name.node));
+        return Some(unknown(&name.node));
     };
     let questions = env.asked.clone();
     let key = (questions.clone(), name.node.clone());
-    if let Some(id) = cx.asked.values.get(&key).copied() {
+    if let Some(id) = cx.names.asked.values.get(&key).copied() {
         record(cx, first, name);
         return Some(variable(cx, id));
     }
@@ -111,11 +79,11 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, base: Span) ->
             let mut finding =
                 UNKNOWN_NAME.at(name.span, format!("`{step}` is asked without `{}`", name.node));
             let known = cx.names.variables.keys().map(String::as_str);
-            let data = cx.asked.data.get(id).into_iter().flatten();
-            let known = known.chain(data.map(|(bound, _)| bound.name.as_str()));
+            let data = cx.names.asked.data.get(id).into_iter().flatten();
+            let known = known.chain(data.map(|datum| datum.name.as_str()));
             finding = finding.meant(&name.node, near(&name.node, known));
             cx.report(finding);
-            return Some(expr::unknown(&name.node));
+            return Some(unknown(&name.node));
         };
         sources.push(source);
     }
@@ -125,7 +93,7 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, base: Span) ->
         let message =
             format!("this is {} in one question and {} in another", cx.a(&ty), cx.a(&other.ty));
         cx.report(TYPE_ERROR.at(name.span, message));
-        return Some(expr::unknown(&name.node));
+        return Some(unknown(&name.node));
     }
     refuse_several(cx, &questions, base.to(name.span));
     let id = match (&*questions, &sources[0].kind) {
@@ -133,7 +101,7 @@ pub(super) fn field(cx: &mut Cx<'_>, env: &mut Env, name: &Ident, base: Span) ->
         ([_], ExprKind::Variable(id)) if is_asked(cx, *id) => *id,
         _ => keep(cx, &questions, name, sources),
     };
-    cx.asked.values.insert(key, id);
+    cx.names.asked.values.insert(key, id);
     Some(variable(cx, id))
 }
 
@@ -149,7 +117,7 @@ fn keep(cx: &mut Cx<'_>, questions: &[StepId], name: &Ident, sources: Vec<Expr>)
     let instead = add(cx, questions, (&name.node, name.span), first);
     let note = |cx: &mut Cx<'_>, question: StepId, of: Option<VarId>| {
         if let Some(of) = of.filter(|of| !is_asked(cx, *of)) {
-            cx.asked.shown.push(Shown { questions: vec![question], of, instead });
+            cx.names.asked.shown.push(Shown { questions: vec![question], of, instead });
         }
     };
     note(cx, *question, of);
@@ -159,13 +127,13 @@ fn keep(cx: &mut Cx<'_>, questions: &[StepId], name: &Ident, sources: Vec<Expr>)
         note(cx, *question, of);
     }
     if let (Some(of), true) = (of, questions.len() > 1) {
-        cx.asked.shown.push(Shown { questions: questions.to_vec(), of, instead });
+        cx.names.asked.shown.push(Shown { questions: questions.to_vec(), of, instead });
     }
     instead
 }
 
 fn variable(cx: &Cx<'_>, id: VarId) -> Expr {
-    expr::of(ExprKind::Variable(id), cx.chart.variables[id.index()].ty.clone())
+    of(ExprKind::Variable(id), cx.chart.variables[id.index()].ty.clone())
 }
 
 fn is_asked(cx: &Cx<'_>, id: VarId) -> bool {
@@ -174,16 +142,16 @@ fn is_asked(cx: &Cx<'_>, id: VarId) -> bool {
 
 /// What a question shows under a name: data of its event, or a variable.
 fn source(cx: &Cx<'_>, id: StepId, name: &Ident) -> Option<Expr> {
-    let data = cx.asked.data.get(&id).into_iter().flatten();
-    let found = data.clone().find(|(bound, _)| bound.name == name.node).map(|(_, id)| *id);
+    let data = cx.names.asked.data.get(&id).into_iter().flatten();
+    let found = data.clone().find(|datum| datum.name == name.node).map(|datum| datum.variable);
     let found = found.or_else(|| cx.names.variables.get(&name.node).map(|(id, _)| *id));
     found.map(|id| variable(cx, id))
 }
 
 /// Records the use of the name, for editors.
 fn record(cx: &mut Cx<'_>, question: StepId, name: &Ident) {
-    let data = cx.asked.data.get(&question).into_iter().flatten();
-    let place = data.clone().find(|(bound, _)| bound.name == name.node).and_then(|(b, _)| b.place);
+    let data = cx.names.asked.data.get(&question).into_iter().flatten();
+    let place = data.clone().find(|datum| datum.name == name.node).map(|datum| datum.place);
     let place = place.or_else(|| {
         let (_, place) = cx.names.variables.get(&name.node)?;
         Some((*place, NameKind::Variable))
@@ -194,7 +162,12 @@ fn record(cx: &mut Cx<'_>, question: StepId, name: &Ident) {
 }
 
 /// Adds a variable that the first of the questions sets to a value when it is asked.
-fn add(cx: &mut Cx<'_>, questions: &[StepId], (name, span): (&str, Span), value: Expr) -> VarId {
+pub(in crate::lower) fn add(
+    cx: &mut Cx<'_>,
+    questions: &[StepId],
+    (name, span): (&str, Span),
+    value: Expr,
+) -> VarId {
     let id = VarId::at(cx.chart.variables.len());
     let steps: Vec<&str> =
         questions.iter().map(|id| cx.chart.steps[id.index()].name.as_str()).collect();
@@ -243,7 +216,7 @@ fn blank_of(chart: &Chart, id: TypeId) -> ExprKind {
 }
 
 /// Reports questions of which several may be open at a time, so that it is unclear what was asked.
-fn refuse_several(cx: &mut Cx<'_>, questions: &[StepId], span: Span) {
+pub(in crate::lower) fn refuse_several(cx: &mut Cx<'_>, questions: &[StepId], span: Span) {
     for id in questions {
         let node = cx.step_nodes[id.index()].step;
         let step = cx.chart.steps[id.index()].name.clone();
@@ -267,8 +240,8 @@ fn refuse_several(cx: &mut Cx<'_>, questions: &[StepId], span: Span) {
 }
 
 /// Makes the prompts and options of questions read what `asked.x` reads.
-pub(super) fn show(cx: &mut Cx<'_>) {
-    for Shown { questions, of, instead } in std::mem::take(&mut cx.asked.shown) {
+pub(in crate::lower) fn show(cx: &mut Cx<'_>) {
+    for Shown { questions, of, instead } in std::mem::take(&mut cx.names.asked.shown) {
         if let [question] = &*questions {
             show_in_prompt(cx, *question, of, instead);
         }
