@@ -85,7 +85,10 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
     let state = cx.chart.steps[id.index()].state;
     let mut env = Env::at(state);
     if let Some(guard) = &node.step.guard {
+        let data = cx.names.asked.data.get(&id).into_iter().flatten();
+        env.hidden = data.map(|datum| datum.name.clone()).collect();
         let guard_expr = expr::condition(cx, &mut env, guard);
+        env.hidden.clear();
         cx.map.steps[id.index()].guard = Some(guard.span);
         // The body runs only if the condition holds.
         env.learn(&guard_expr, true);

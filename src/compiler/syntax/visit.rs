@@ -298,7 +298,9 @@ impl<'s> Walk<'_, 's> {
         match claim {
             Claim::Property(name, arguments) => {
                 self.used([name], Role::Property);
-                arguments.iter().for_each(|argument| self.argument(argument));
+                for argument in arguments {
+                    self.argument(argument);
+                }
             }
             Claim::Before(a, b) => self.subjects([a, b]),
             Claim::AtMost(of, most) => {

@@ -9,7 +9,7 @@ const WORDS: &[(&str, &str)] = &[
     ("types of the language", "Bool Duration Float Int Json List Map Text"),
     (
         "words that begin a declaration or an item",
-        "advice ask call chart check client code component defaults do enter enum event exit final fn from history human import initial \
+        "advice ask call chart check client code component defaults defer do enter enum event exit final fn from history human import initial \
          input limits llm may on parallel param pred prompt run state test tool tools trace type var when",
     ),
     (

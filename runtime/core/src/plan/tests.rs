@@ -187,6 +187,7 @@ fn a_step_waits_for_its_events() {
         retries_doubt: false,
         accepts_cut: false,
         is_exact: false,
+        asking: Vec::new(),
         ends_turn: None,
         outcomes: Vec::new(),
     });

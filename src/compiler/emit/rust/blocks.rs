@@ -102,10 +102,14 @@ pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> 
     let list = list(context, block);
     let trigger = match block {
         Block::Transition(transition) => context.chart.transition(transition).trigger.clone(),
-        Block::Asking(step) => match &context.chart.steps[step.index()].kind {
-            StepKind::Ask { on: AskOn::Event(events), .. } => Trigger::Event(events.clone()),
-            _ => Trigger::Turn,
-        },
+        Block::Asking(step) => {
+            let kind = &context.chart.steps[step.index()].kind;
+            if let StepKind::Ask { on: AskOn::Event(events), .. } = kind {
+                Trigger::Event(events.clone())
+            } else {
+                Trigger::Turn
+            }
+        }
         Block::Entry(..) | Block::Exit(..) | Block::Default(_) => Trigger::Turn,
     };
     let mut exprs: Vec<&Expr> = Vec::new();

@@ -335,8 +335,8 @@ pub mod unknown_name {
     /// An argument of an option that is read before the model has given it.
     pub(crate) fn not_given_yet(name: &str, span: Span) -> Diagnostic {
         UNKNOWN_NAME
-            .at(span, format!("`{name}` has no value yet when the option is offered"))
-            .help("arguments of an option are known in its actions and target, not in its `if`")
+            .at(span, format!("`{name}` has no value yet when this condition is evaluated"))
+            .help("the arguments of an option, and the data of a question's event, are known later")
     }
 
     /// A name that code reads from the context without a default, and that only the host can set.

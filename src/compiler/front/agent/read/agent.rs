@@ -35,7 +35,6 @@ use crate::rules::{
     WRONG_TYPE, conflicting_fields, disabled_agent, duplicate_name, legacy, missing_field,
     unused_fragment,
 };
-use crate::syntax::diagnostic::Severity;
 use crate::syntax::source::{Ident, Span, Spanned};
 use crate::syntax::{ExprKind, InsertPosition};
 use std::collections::BTreeMap;
@@ -210,12 +209,7 @@ impl Reader<'_> {
             Some((node, at)) => self.steps(node, at),
             None => {
                 if !self.escalate_misspelling(&fields, &["steps"]) {
-                    let mut finding = missing_field::lacks("`workflow` needs `steps`", at);
-                    // The states can be drawn without the steps, which may not be written yet.
-                    if machine.is_some() {
-                        finding.severity = Severity::Warning;
-                    }
-                    self.findings.push(finding);
+                    self.findings.push(missing_field::lacks("`workflow` needs `steps`", at));
                 }
                 Vec::new()
             }
