@@ -16,7 +16,7 @@ const PARTS: &[(&str, usize)] = &[
 ];
 
 /// Files at most.
-const FILES: usize = 466;
+const FILES: usize = 471;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
 const LONG: usize = 37;

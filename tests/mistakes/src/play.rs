@@ -202,7 +202,7 @@ fn play(plan: &Plan, chart: &Chart, model: &Chart, world: &World, seed: u64) -> 
                 params.push((variable.name.clone(), value));
             }
             VariableKind::Input => inputs.push((variable.name.clone(), variable.ty.clone())),
-            VariableKind::Var { .. } => {}
+            VariableKind::Var { .. } | VariableKind::Asked => {}
         }
     }
     let host = Told { chart: model, world, seed, log: String::new() };
