@@ -210,6 +210,7 @@ fn texts_in_placeholders_keep_plain_quotes() {
         r#""{if x == "a" then "b" else f("{c ?? "d"}")} {{}} \"{m["k"]}\"""#,
         r#""{join(xs, ", "):>10} {"- " + x}""#,
         r#""{{\"a\": {x ?? "}"}}}""#,
+        r#""""a {f("b {f("\"")}")}""""#,
     ] {
         assert_eq!(lines(&format!("advice {text}")), format!("advice {text}"));
     }

@@ -6,6 +6,7 @@ cases! { "asked.cases":
     a_question_that_is_asked_again_shows_the_new_value
     what_a_later_step_of_the_same_turn_changes_is_not_shown
     a_component_shows_it_too
+    conditions_of_prompt_and_component_show_the_value_of_the_question
     the_data_of_the_event_is_in_prompt_options_and_outcome
     the_data_of_the_event_decides_what_is_offered
     the_outcome_of_an_ask_reads_the_data

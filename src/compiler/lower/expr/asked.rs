@@ -20,8 +20,8 @@ use crate::syntax::diagnostic::near;
 use crate::syntax::source::{Ident, Span};
 use chartc_core::arena::{StateId, StepId, TypeId, VarId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Insert, StateKind, StepKind, Template, Type, TypeKind, Variable,
-    VariableKind,
+    Action, Chart, Expr, ExprKind, Insert, Predicate, StateKind, StepKind, Template, Type,
+    TypeKind, Variable, VariableKind,
 };
 
 /// The name of what was asked, in expressions.
@@ -241,46 +241,48 @@ pub(in crate::lower) fn refuse_several(cx: &mut Cx<'_>, questions: &[StepId], sp
 
 /// Makes the prompts and options of questions read what `asked.x` reads.
 pub(in crate::lower) fn show(cx: &mut Cx<'_>) {
-    for Shown { questions, of, instead } in std::mem::take(&mut cx.names.asked.shown) {
+    let shown = std::mem::take(&mut cx.names.asked.shown);
+    let predicates = if shown.is_empty() { Vec::new() } else { cx.chart.predicates.clone() };
+    for Shown { questions, of, instead } in shown {
+        let new = Replacement { of, instead, predicates: &predicates };
         if let [question] = &*questions {
-            show_in_prompt(cx, *question, of, instead);
+            show_in_prompt(cx, *question, &new);
         }
         let lines = cx.chart.choices.iter().map(|choice| cx.chart.transition(choice.transition));
         let offered: Vec<bool> = lines.map(|line| offering(cx, line.source) == questions).collect();
         for (choice, offered) in cx.chart.choices.iter_mut().zip(offered) {
-            choice.text.iter_mut().filter(|_| offered).for_each(|text| replace(text, of, instead));
+            choice.text.iter_mut().filter(|_| offered).for_each(|text| new.in_text(text));
         }
     }
 }
 
-fn show_in_prompt(cx: &mut Cx<'_>, question: StepId, of: VarId, instead: VarId) {
+fn show_in_prompt(cx: &mut Cx<'_>, question: StepId, new: &Replacement<'_>) {
     let step = &mut cx.chart.steps[question.index()];
     if let StepKind::Human(text) = &mut step.kind {
-        replace(text, of, instead);
+        new.in_text(text);
     }
-    step.prompt.iter_mut().for_each(|text| replace(text, of, instead));
+    step.prompt.iter_mut().for_each(|text| new.in_text(text));
     // A component that reads the variable gets a copy for this step.
     let mut at = 0;
     while at < cx.chart.components.len() {
         let component = &mut cx.chart.components[at];
         let is_own = |insert: &Insert| insert.step == question;
-        let reads = component.text.holes().any(|hole| {
-            let mut found = false;
-            hole.walk(&mut |part| found |= part.kind == ExprKind::Variable(of));
-            found
-        });
+        for insert in component.inserts.iter_mut().filter(|insert| insert.step == question) {
+            insert.guard.iter_mut().for_each(|guard| new.in_expr(guard));
+        }
+        let reads = component.text.holes().any(|hole| new.reads(hole));
         at += 1;
         if !reads || !component.inserts.iter().any(is_own) {
             continue;
         }
         if component.inserts.iter().all(is_own) {
-            replace(&mut component.text, of, instead);
+            new.in_text(&mut component.text);
             continue;
         }
         let mut copy = component.clone();
         component.inserts.retain(|insert| !is_own(insert));
         copy.inserts.retain(is_own);
-        replace(&mut copy.text, of, instead);
+        new.in_text(&mut copy.text);
         cx.chart.components.insert(at, copy);
         let (name, parts) = (cx.map.components[at - 1], cx.map.component_parts[at - 1].clone());
         cx.map.components.insert(at, name);
@@ -289,12 +291,40 @@ fn show_in_prompt(cx: &mut Cx<'_>, question: StepId, of: VarId, instead: VarId) 
     }
 }
 
-fn replace(text: &mut Template, of: VarId, instead: VarId) {
-    fn in_expr(expr: &mut Expr, of: VarId, instead: VarId) {
-        if expr.kind == ExprKind::Variable(of) {
-            expr.kind = ExprKind::Variable(instead);
-        }
-        expr.each_part_mut(&mut |part| in_expr(part, of, instead));
+/// A variable that takes the place of another. Named conditions that read the other one are written out.
+struct Replacement<'p> {
+    of: VarId,
+    instead: VarId,
+    predicates: &'p [Predicate],
+}
+
+impl Replacement<'_> {
+    fn in_text(&self, text: &mut Template) {
+        text.holes_mut().for_each(|hole| self.in_expr(hole));
     }
-    text.holes_mut().for_each(|hole| in_expr(hole, of, instead));
+
+    fn in_expr(&self, expr: &mut Expr) {
+        if let ExprKind::Predicate(id) = expr.kind
+            && self.reads(expr)
+        {
+            *expr = self.predicates[id.index()].expr.clone();
+        }
+        if expr.kind == ExprKind::Variable(self.of) {
+            expr.kind = ExprKind::Variable(self.instead);
+        }
+        expr.each_part_mut(&mut |part| self.in_expr(part));
+    }
+
+    fn reads(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        expr.walk(&mut |part| {
+            found = found
+                || match part.kind {
+                    ExprKind::Variable(id) => id == self.of,
+                    ExprKind::Predicate(id) => self.reads(&self.predicates[id.index()].expr),
+                    _ => false,
+                };
+        });
+        found
+    }
 }

@@ -681,7 +681,7 @@ impl<'s> Cx<'s> {
                 }
                 b'{' => {
                     // A placeholder with plain quotes is read as it is written.
-                    let end = (!raw).then(|| placeholder_end(bytes, i, &mut Vec::new())).flatten();
+                    let end = placeholder_end(bytes, i, &mut Vec::new());
                     let close = match (end, &paired) {
                         (Some(end), _) => Some(end - 1),
                         (None, Some(known)) if i < known.end => known.close(i),
