@@ -21,7 +21,7 @@ pub use crate::form::ActionForm;
 pub use crate::forward::Forward;
 
 use crate::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, TransitionId};
-use crate::machine::{LimitKind, Outcome};
+use crate::machine::LimitKind;
 use crate::structure::{self, Shape, Tree};
 use core::fmt;
 use core::ops::Deref;
@@ -849,10 +849,12 @@ pub const CATCH_ALL: &str = "*";
 
 impl Tables {
     /// The outcome for a model that has called a tool, if the chart lets no model call tools: the call is forbidden, whatever its arguments.
-    pub(crate) fn refused_call<P>(&self, tool: ToolId) -> Option<Outcome<P>> {
+    #[cfg(feature = "alloc")]
+    pub(crate) fn refused_call<P>(&self, tool: ToolId) -> Option<crate::machine::Outcome<P>> {
         let is_any = self.choices.iter().any(|choice| choice.tools.is_some())
             || self.steps.iter().any(|step| step.tools.len > 0);
-        (!is_any && tool.index() < self.tools.len()).then_some(Outcome::Forbidden(tool))
+        let is_known = tool.index() < self.tools.len();
+        (!is_any && is_known).then_some(crate::machine::Outcome::Forbidden(tool))
     }
 
     /// Whether the chart accepts any event of the host, declared or not.

@@ -32,8 +32,8 @@ use chartc_core::arena::{
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
     ActionForm, Client, Event, Expr, ExprKind, FailureKind, FailureKinds, Field, Function,
-    FunctionKind, Method, Predicate, Renamed, Retry, Template, Tool, Type, TypeDef, TypeKind,
-    Variable, VariableKind,
+    FunctionKind, Method, Predicate, Renamed, Retry, Tool, Type, TypeDef, TypeKind, Variable,
+    VariableKind,
 };
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -364,7 +364,7 @@ pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &st
                     .at(span, format!("variable `{name}` has no initial value"))
                     .help("add `= …`");
                 cx.report(finding);
-                default = Some(zero(cx, &ty));
+                default = Some(expr::zero(cx, &ty));
             }
             VariableKind::Var { per_turn }
         }
@@ -426,27 +426,6 @@ fn refuse_outside(cx: &mut Cx<'_>, range: &(Value, Value), default: &Expr, span:
     if above(&range.0, &value) || above(&value, &range.1) {
         cx.report(TYPE_ERROR.at(span, "the default lies outside of the range"));
     }
-}
-
-/// The value of a `var` without an initial value.
-fn zero(cx: &Cx<'_>, ty: &Type) -> Expr {
-    let kind = match ty {
-        Type::Bool => ExprKind::Bool(false),
-        Type::Int => ExprKind::Int(0),
-        Type::Float => ExprKind::Float(0.0),
-        Type::Text => ExprKind::Text(Template::default()),
-        Type::Duration => ExprKind::Duration(0),
-        Type::Json | Type::Optional(_) => ExprKind::None,
-        Type::List(_) => ExprKind::List(Vec::new()),
-        Type::Map(_) => ExprKind::Map(Vec::new()),
-        Type::Named(id) => match &cx.chart.types[id.index()].kind {
-            TypeKind::Enum(names) => {
-                ExprKind::Enum(*id, names.first().cloned().unwrap_or_default())
-            }
-            TypeKind::Record(_) => ExprKind::Unknown(String::new()),
-        },
-    };
-    Expr { kind, ty: ty.clone() }
 }
 
 /// The first parts of the names of the machine's own events.

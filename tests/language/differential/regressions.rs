@@ -52,6 +52,14 @@ fn charts() -> Vec<(&'static str, String)> {
              state s { on a(n) if many(n) > 5 -> t { m = n }  on b if m > 2 -> t } state t { on a(n) if many(n + 1) > n -> s  on b -> s } }"
                 .to_owned(),
         ),
+        // A question shows an input that the host may not have set.
+        (
+            "what a question shows of an input",
+            "chart R { event a event b(n: Int) input y: Int var m: Int = 0 initial s state s { on a -> s \
+             human k \"{y}?\" { returns Bool  done -> t { m = asked.y }  error -> t } } \
+             state t { ask q on b(n) else s { prompt \"{n} {options}\" }  may one -> s { m = asked.n }  may two -> s } }"
+                .to_owned(),
+        ),
         // Where no line lets a model call tools, a call was forbidden interpreted, and unusable generated.
         (
             "a tool that no line permits",

@@ -96,9 +96,14 @@ impl<H: Host> Interpreter<H> {
         let set = self.engine.with_view(StateId(0), |program, view| {
             for (i, row) in chart.variables.iter().enumerate() {
                 // A variable that is new in this version gets its default.
-                let is_missing = program.data.variables[i].is_none()
-                    && (begun || matches!(row.kind, VariableKind::Param { .. }));
-                if let (Some(default), true) = (&row.default, is_missing) {
+                let is_new = program.data.variables[i].is_none()
+                    && match row.kind {
+                        VariableKind::Param { .. } => true,
+                        VariableKind::Input | VariableKind::Var { .. } => begun,
+                        // It had no value before, if an input that it shows was not set.
+                        VariableKind::Asked => begun && !is_exact,
+                    };
+                if let (Some(default), true) = (&row.default, is_new) {
                     let set = program.set_default(VarId::at(i), default, view);
                     if row.kind != VariableKind::Asked {
                         set?;

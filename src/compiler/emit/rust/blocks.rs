@@ -436,8 +436,8 @@ pub(super) fn waits(chart: &Chart) -> Vec<Wait> {
     let mut waits: Vec<Wait> = Vec::new();
     for row in &chart.variables {
         let wait = match (&row.default, &row.kind) {
-            (None, VariableKind::Input) => Wait::Start,
-            (None, VariableKind::Param { .. } | VariableKind::Var { .. } | VariableKind::Asked)
+            (None, VariableKind::Input | VariableKind::Asked) => Wait::Start,
+            (None, VariableKind::Param { .. } | VariableKind::Var { .. })
             | (Some(_), VariableKind::Param { .. } | VariableKind::Input) => Wait::Nothing,
             (Some(default), VariableKind::Var { .. } | VariableKind::Asked) => {
                 let mut wait = Wait::Nothing;

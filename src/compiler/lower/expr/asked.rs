@@ -12,16 +12,16 @@
 //!
 //! The data of an event is set in the same way: `ask look on decides(post)` sets `asked.look.post`.
 
-use super::{Bound, Env, of, unknown};
+use super::{Bound, Env, of, unknown, zero};
 use crate::lower::context::{Cx, NameKind, Shown};
 use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, UNKNOWN_NAME};
 use crate::syntax;
 use crate::syntax::diagnostic::near;
 use crate::syntax::source::{Ident, Span};
-use chartc_core::arena::{StateId, StepId, TypeId, VarId};
+use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Insert, Predicate, StateKind, StepKind, Template, Type,
-    TypeKind, Variable, VariableKind,
+    Action, Expr, ExprKind, Insert, Predicate, StateKind, StepKind, Template, Type, TypeKind,
+    Variable, VariableKind,
 };
 
 /// The name of what was asked, in expressions.
@@ -171,17 +171,18 @@ pub(in crate::lower) fn add(
     let id = VarId::at(cx.chart.variables.len());
     let steps: Vec<&str> =
         questions.iter().map(|id| cx.chart.steps[id.index()].name.as_str()).collect();
+    let mut left = MOST_VALUES;
     // A run that was saved before the chart had this variable continues with the present value.
     let default = match value.kind {
-        ExprKind::Variable(_) => value.clone(),
-        _ => Expr { kind: blank(&cx.chart, &value.ty), ty: value.ty.clone() },
+        ExprKind::Variable(_) => Some(value.clone()),
+        _ => blank(cx, &value.ty, &mut left),
     };
     cx.chart.variables.push(Variable {
         name: format!("{ASKED}.{}.{name}", steps.join(".")),
         doc: String::new(),
         kind: VariableKind::Asked,
         ty: value.ty.clone(),
-        default: Some(default),
+        default,
     });
     cx.map.variables.push(span);
     if let Some(first) = questions.first() {
@@ -190,29 +191,19 @@ pub(in crate::lower) fn add(
     id
 }
 
-/// A value of a type that stands for the data of an event until the question is asked.
-fn blank(chart: &Chart, ty: &Type) -> ExprKind {
-    match ty {
-        Type::Bool => ExprKind::Bool(false),
-        Type::Int => ExprKind::Int(0),
-        Type::Float => ExprKind::Float(0.0),
-        Type::Text => ExprKind::Text(Template::default()),
-        Type::Duration => ExprKind::Duration(0),
-        Type::Json | Type::Optional(_) => ExprKind::None,
-        Type::List(_) => ExprKind::List(Vec::new()),
-        Type::Map(_) => ExprKind::Map(Vec::new()),
-        Type::Named(id) => blank_of(chart, *id),
-    }
-}
+/// The maximum number of values in the data that stand for those of an event until the question is asked.
+const MOST_VALUES: u32 = 1000;
 
-fn blank_of(chart: &Chart, id: TypeId) -> ExprKind {
-    match &chart.types[id.index()].kind {
-        TypeKind::Enum(names) => ExprKind::Enum(id, names.first().cloned().unwrap_or_default()),
-        TypeKind::Record(fields) => {
-            let value = |ty: &Type| Expr { kind: blank(chart, ty), ty: ty.clone() };
-            ExprKind::Record(id, fields.iter().map(|f| (f.name.clone(), value(&f.ty))).collect())
-        }
-    }
+/// A value of a type that stands for the data of an event until the question is asked. `None` if it contains more than `left` values, as
+/// that of a record that contains itself would.
+fn blank(cx: &Cx<'_>, ty: &Type, left: &mut u32) -> Option<Expr> {
+    *left = left.checked_sub(1)?;
+    let Type::Named(id) = ty else { return Some(zero(cx, ty)) };
+    let TypeKind::Record(fields) = &cx.chart.types[id.index()].kind else {
+        return Some(zero(cx, ty));
+    };
+    let fields = fields.iter().map(|field| Some((field.name.clone(), blank(cx, &field.ty, left)?)));
+    Some(of(ExprKind::Record(*id, fields.collect::<Option<_>>()?), ty.clone()))
 }
 
 /// Reports questions of which several may be open at a time, so that it is unclear what was asked.

@@ -558,3 +558,24 @@ fn for_some_value(spec: &str) -> Result<(), String> {
     }
     shown.into_iter().next().map_or(Ok(()), |first| first.map(drop).map_err(|why| why.to_string()))
 }
+
+/// The value of a `var` without an initial value.
+pub(in crate::lower) fn zero(cx: &Cx<'_>, ty: &Type) -> Expr {
+    let kind = match ty {
+        Type::Bool => ExprKind::Bool(false),
+        Type::Int => ExprKind::Int(0),
+        Type::Float => ExprKind::Float(0.0),
+        Type::Text => ExprKind::Text(Template::default()),
+        Type::Duration => ExprKind::Duration(0),
+        Type::Json | Type::Optional(_) => ExprKind::None,
+        Type::List(_) => ExprKind::List(Vec::new()),
+        Type::Map(_) => ExprKind::Map(Vec::new()),
+        Type::Named(id) => match &cx.chart.types[id.index()].kind {
+            TypeKind::Enum(names) => {
+                ExprKind::Enum(*id, names.first().cloned().unwrap_or_default())
+            }
+            TypeKind::Record(_) => ExprKind::Unknown(String::new()),
+        },
+    };
+    Expr { kind, ty: ty.clone() }
+}

@@ -21,7 +21,7 @@ pub use asked::ASKED;
 pub use calls::names as language_functions;
 pub(super) use calls::{is_language_function, unknown_function};
 pub(super) use literals::{
-    Options, accepts, arguments, expect, is_faulty, refuse_options, template, value_of,
+    Options, accepts, arguments, expect, is_faulty, refuse_options, template, value_of, zero,
 };
 
 use super::context::{Cx, NameKind};
