@@ -322,7 +322,7 @@ export default grammar({
       choice('done', 'error', 'doubt'), '(', field('subject', $.path), ')', optional(seq('as', field('name', $._name))),
     )),
     machine_event: $ => prec(1, seq(choice('error', 'limit'), repeat1(
-      seq('.', choice($.identifier, alias(choice(...RESERVED), $.identifier), '*')),
+      seq('.', choice($._name, alias(choice(...RESERVED), $.identifier), '*')),
     ))),
     event_use: $ => seq(
       field('name', choice($.path, alias($._outcome_path, $.path))), optional($.bindings),
