@@ -190,8 +190,9 @@ export default grammar({
     client: $ => seq('client', field('name', $._name), '{', repeat(choice(alias($._client_retry, $.client_option), $.client_option)), '}'),
     client_option: $ => seq(
       field('name', $._name),
-      field('value', choice($._plain, $._signed_number, $.boolean, $.none, $._name, $.server_options)),
+      field('value', $._option_value),
     ),
+    _option_value: $ => choice($._plain, $._signed_number, $.boolean, $.none, $._name, $.server_options),
     server_options: $ => seq('{', repeat($.client_option), '}'),
     _signed_number: $ => seq(optional('-'), $._number),
 
@@ -427,9 +428,12 @@ export default grammar({
       'fail',
     )),
     _retry: $ => prec.right(seq('retry', $.integer, optional($._retry_on), optional($._retry_wait))),
-    _client_retry: $ => prec.right(seq(
-      field('name', alias('retry', $.identifier)), field('value', $.integer), optional($._retry_on), optional($._retry_wait),
-    )),
+    _client_retry: $ => choice(
+      prec.right(1, seq(
+        field('name', alias('retry', $.identifier)), field('value', $.integer), optional($._retry_on), optional($._retry_wait),
+      )),
+      seq(field('name', alias('retry', $.identifier)), field('value', $._option_value)),
+    ),
     _retry_on: $ => seq('on', commaSep1(field('kind', $._name))),
     _retry_wait: $ => seq('wait', $.duration, optional(seq('up', 'to', $.duration))),
     _on_failure: $ => choice('skip', 'fail', seq('->', $.target)),
