@@ -136,6 +136,9 @@ export default grammar({
     [$.doubt_retry, $.outcome],
     // `retry 3 wait 1s up to 30s`, or `up to 20` elements behind it.
     [$._retry_wait],
+    // `retry 3`, or `retry 3 on timeout`; behind it may stand options that are named `on` and so on.
+    [$._client_retry],
+    [$._client_retry, $._number],
     // What a `check` is about: states or a bound.
     [$._check_path, $._operand],
     // `do pay`, or something that is named `do`.
@@ -429,10 +432,10 @@ export default grammar({
     )),
     _retry: $ => prec.right(seq('retry', $.integer, optional($._retry_on), optional($._retry_wait))),
     _client_retry: $ => choice(
-      prec.right(1, seq(
+      prec.dynamic(1, seq(
         field('name', alias('retry', $.identifier)), field('value', $.integer), optional($._retry_on), optional($._retry_wait),
       )),
-      seq(field('name', alias('retry', $.identifier)), field('value', $._option_value)),
+      seq(field('name', alias(choice('retry', 'on', 'wait', 'up', 'to'), $.identifier)), field('value', $._option_value)),
     ),
     _retry_on: $ => seq('on', commaSep1(field('kind', $._name))),
     _retry_wait: $ => seq('wait', $.duration, optional(seq('up', 'to', $.duration))),
