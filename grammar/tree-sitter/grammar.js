@@ -206,7 +206,7 @@ export default grammar({
       field('step', $._name), optional($.guard), optional(seq('at', choice('start', 'end', 'replace'))),
     ),
 
-    chart: $ => seq('chart', field('name', $._name), field('body', $.chart_body)),
+    chart: $ => seq('chart', field('name', $._name), optional($.renamed), field('body', $.chart_body)),
     chart_body: $ => seq('{', repeat(choice($.declaration, $._state_item)), '}'),
 
     declaration: $ => choice(

@@ -58,6 +58,9 @@ pub(super) struct RunArgs {
     pub(super) calls_per_turn: Option<u32>,
     pub(super) clock: Option<String>,
     pub(super) memory: Option<String>,
+    /// The client of a server that began it, if it has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) client: Option<String>,
     pub(super) params: Map,
     pub(super) inputs: Map,
 }

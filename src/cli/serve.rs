@@ -13,7 +13,7 @@ use super::servers;
 use super::signals;
 use crate::setup::{Answerers, Backends};
 use chartc_adapters::server::{
-    AccessRules, Feed, Limits, Offer, RunRequest, Runs, Token, over_stdio, serve,
+    AccessRules, Client, Feed, Limits, Offer, RunRequest, Runs, Token, over_stdio, serve,
 };
 use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::source::Sources;
@@ -69,9 +69,9 @@ pub(super) struct Args {
     /// SQLite file in which the runs survive this process, created if missing [default: none: the runs end with this process]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Variable of the environment that holds the token of clients [default: a random token]
+    /// Variable of the environment that holds the token of clients; several give each client its own limits [default: a random token]
     #[arg(long, value_name = "NAME")]
-    token_env: Option<String>,
+    token_env: Vec<String>,
     /// Variable of the environment that holds the token of those who answer for people [default: a random token]
     #[arg(long, value_name = "NAME")]
     people_token_env: Option<String>,
@@ -94,10 +94,10 @@ pub(super) struct Args {
     /// Turns that a run makes by itself, at most: a client may ask for fewer [default: 100; where nothing happens in a turn, 0 unless a client asks for more]
     #[arg(long, value_name = "N")]
     turns: Option<u32>,
-    /// Runs that have not ended, at most
+    /// Runs of a client that have not ended, at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
     max_runs: u64,
-    /// Maximum number of events in a minute [default: no limit]
+    /// Maximum number of events of a client in a minute [default: no limit]
     #[arg(long, value_name = "N")]
     max_events: Option<u32>,
     /// Size of the store from which on new runs and events are refused [default: no limit]
@@ -219,7 +219,7 @@ fn fixed(chart: &Chart, pairs: &[String]) -> miette::Result<Map> {
 }
 
 fn access(args: &Args) -> miette::Result<AccessRules> {
-    let token = |variable: &Option<String>| match variable {
+    let token = |variable: Option<&String>| match variable {
         None => Token::random().map_err(|why| miette::miette!("{why}")),
         Some(name) => {
             let text = std::env::var(name)
@@ -227,14 +227,30 @@ fn access(args: &Args) -> miette::Result<AccessRules> {
             Token::new(text.trim()).map_err(|why| miette::miette!("{name}: {why}"))
         }
     };
-    let (token, people) = (token(&args.token_env)?, token(&args.people_token_env)?);
-    if token == people {
+    let people = token(args.people_token_env.as_ref())?;
+    let mut clients: Vec<(Client, Token)> = match args.token_env.as_slice() {
+        [] => vec![(None, token(None)?)],
+        [one] => vec![(None, token(Some(one))?)],
+        _ => Vec::new(),
+    };
+    if clients.is_empty() {
+        for name in &args.token_env {
+            let token = token(Some(name))?;
+            if let Some((Some(other), _)) = clients.iter().find(|(_, other)| *other == token) {
+                return Err(miette::miette!(
+                    "the clients {other} and {name} have the same token: give each its own"
+                ));
+            }
+            clients.push((Some(name.as_str().into()), token));
+        }
+    }
+    if clients.iter().any(|(_, token)| *token == people) {
         return Err(miette::miette!(
             "clients and people have the same token: a client could answer for people"
         ));
     }
     let hosts = OWN.iter().map(|&name| name.to_owned()).chain(args.host.iter().cloned()).collect();
-    Ok(AccessRules { token, people, hosts })
+    Ok(AccessRules { clients, people, hosts })
 }
 
 /// The parts from which runs are made, and the access rules.
@@ -289,6 +305,9 @@ async fn work(
     // Runs that were under way when the last process ended make their turns again.
     for row in before.iter().filter(|row| row.status == "running") {
         let run_args: RunArgs = serde_json::from_str(&row.given).unwrap_or_default();
+        if let Some(client) = run_args.client {
+            runs.own(&row.run, client.into());
+        }
         runs.drive(&row.run, run_args.turns.unwrap_or(0));
     }
     if let Some(listener) = &listener {
@@ -318,7 +337,9 @@ fn make(
     let run_args: RunArgs = serde_json::from_str(making.given)
         .map_err(|why| format!("it was not begun by `chartc serve`: {why}"))?;
     let chart = run_args.chart.as_deref().unwrap_or_default();
-    let Some(plans) = plans.get(chart) else {
+    // A run from before its chart was renamed keeps the earlier name.
+    let earlier = || plans.values().find(|plans| plans[0].tables().is_named(chart));
+    let Some(plans) = plans.get(chart).or_else(earlier) else {
         return Err(format!("its chart `{chart}` is not served now"));
     };
     let origin = Origin {
@@ -410,6 +431,7 @@ fn keep_args(
             file,
             chart: Some(given.chart.to_owned()),
             turns: Some(given.turns),
+            client: given.client.map(str::to_owned),
             params: params.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
             inputs: given.inputs.clone(),
             ..run_args.clone()
@@ -427,8 +449,8 @@ fn welcome(args: &Args, listener: &TcpListener, access: &AccessRules) {
             "warning: others can reach this address, and HTTP is not encrypted: put a proxy with TLS before it",
         );
     }
-    if args.token_env.is_none() {
-        complain(format!("token of clients: {}", access.token.reveal()));
+    if let ([], [(_, token)]) = (args.token_env.as_slice(), access.clients.as_slice()) {
+        complain(format!("token of clients: {}", token.reveal()));
     }
     if args.people_token_env.is_none() {
         complain(format!("token of people: {}", access.people.reveal()));

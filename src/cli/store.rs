@@ -31,6 +31,7 @@ use chartc_core::expr::Map;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::plan::Plan;
 use chartc_core::saved::{Comparison, Unfit};
+use chartc_core::tables::Tables;
 use chartc_core::visible;
 use chartc_core::wording::counted;
 use chartc_runtime::agents::Event;
@@ -446,7 +447,8 @@ pub(super) fn run_migrate(path: &Path, args: &MigrateArgs) -> miette::Result<Exi
     let store = Store::open(path).map_err(refused)?;
     let listed = store.list().map_err(refused)?;
     let name = &checked.chart().name;
-    let (own, others): (Vec<_>, Vec<_>) = listed.iter().partition(|row| row.chart == *name);
+    let (own, others): (Vec<_>, Vec<_>) =
+        listed.iter().partition(|row| plans[0].tables().is_named(&row.chart));
     let mut fates = Vec::new();
     for row in own {
         fates.push((row.run.as_str(), fate(&store, row, &plans)?));
@@ -483,9 +485,8 @@ fn fate(store: &Store, row: &Listed, plans: &Arc<[Plan]>) -> miette::Result<Fate
 
 /// The result for a saved session that has not ended.
 fn of(saved: &Saved, plans: &Arc<[Plan]>) -> Fate {
-    let tables =
-        |name: &str| plans.iter().find(|plan| plan.chart().name == name).map(|plan| plan.tables());
-    let Comparison { differences, changes } = saved.compare(tables);
+    let tables: Vec<&Tables> = plans.iter().map(Plan::tables).collect();
+    let Comparison { differences, changes } = saved.compare(&tables);
     if !differences.is_empty() {
         return Fate::Refused(differences.iter().map(ToString::to_string).collect());
     }

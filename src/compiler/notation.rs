@@ -488,6 +488,7 @@ impl Printer<'_> {
             Observable::Health => "health".to_string(),
             Observable::Advice => "advice".to_string(),
             Observable::LastResult => "last_result".to_string(),
+            Observable::LastFailed => "last_failed".to_string(),
             Observable::Event => "event".to_string(),
             Observable::Calls(since) => amount("calls", *since),
             Observable::Tokens(since) => amount("tokens", *since),

@@ -110,7 +110,7 @@ const lines = {
       ...include('comments'),
       { begin: `${word('import')}(?=\\s*(?:"|$))`, beginCaptures: caps('keyword.control.import'), end: '(?<=")|(?=[^\\s"/])', patterns: include('comments', 'plain-string') },
       block('type-declaration', `${word('type', 'enum')}\\s+(${name})`, [declares, type], [], braces('entries', 'entries')),
-      block('chart', `${word('chart')}\\s+(${name})`, [declares, 'entity.name.type.class'], [], braces('chart-body', 'items')),
+      block('chart', `${word('chart')}\\s+(${name})`, [declares, 'entity.name.type.class'], ['renamed'], braces('chart-body', 'items'), '(?!renamed_from\\b)[^\\s{/]'),
       {
         name: 'meta.test.chart',
         begin: `${word('test')}(?=\\s*(?:"|$))`, beginCaptures: caps(declares),

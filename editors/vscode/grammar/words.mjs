@@ -39,6 +39,6 @@ export const types = ['Bool', 'Int', 'Float', 'Text', 'Duration', 'Json', 'List'
 
 /** What the run itself knows. */
 export const observables = [
-  'state', 'turns', 'turns_here', 'elapsed', 'elapsed_here', 'event', 'fails_here', 'last_result', 'advice', 'health',
+  'state', 'turns', 'turns_here', 'elapsed', 'elapsed_here', 'event', 'fails_here', 'last_result', 'last_failed', 'advice', 'health',
   'calls', 'calls_here', 'tokens', 'tokens_here', 'cost', 'cost_here', 'options',
 ];

@@ -134,9 +134,28 @@ fn passed<'c>(
     call.arguments.get(nth)
 }
 
-/// The text of `last_result` after a tool call that failed.
-pub fn failure(reason: &str) -> String {
-    format!("error: {reason}")
+/// What `last_result` and `last_failed` say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LastResult {
+    /// The text of the last result of a step or tool, or `error: why` if a tool failed; empty before the first one.
+    pub text: String,
+    /// Whether a tool failed.
+    pub failed: bool,
+}
+
+impl LastResult {
+    /// No result yet.
+    pub const NONE: Self = Self { text: String::new(), failed: false };
+
+    /// The result of a step or tool, as prompts show it.
+    pub const fn of(text: String) -> Self {
+        Self { text, failed: false }
+    }
+
+    /// The failure of a tool.
+    pub fn failure(reason: &str) -> Self {
+        Self { text: format!("error: {reason}"), failed: true }
+    }
 }
 
 /// Adds an option to those of a question. A tool that an earlier transition already permits is not added again.

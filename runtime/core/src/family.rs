@@ -833,7 +833,7 @@ impl<M: Machine> Family<M> {
         fn into(machine: &mut dyn Machine, saved: &Saved) -> Result<(), Unfit> {
             let found = saved.compare(machine.tables());
             // Under another name, `load` returns the error for another chart.
-            if saved.chart() == &*machine.tables().name && !found.differences.is_empty() {
+            if machine.tables().is_named(saved.chart()) && !found.differences.is_empty() {
                 return Err(Unfit::Differs(found.differences));
             }
             machine.load(saved)?;

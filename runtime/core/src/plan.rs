@@ -1069,6 +1069,7 @@ variants! {
     Observable {
         0 State; 1 Turns; 2 TurnsHere; 3 TurnsIn(s); 4 FailsHere; 5 Elapsed; 6 ElapsedHere; 7 In(s); 8 Health; 9 Advice;
         10 LastResult; 11 Event; 12 Streak(s); 13 Calls(s); 14 Tokens(s); 15 Cost(s); 16 Repeated(s n);
+        17 LastFailed;
     }
     Since { 0 Start; 1 Entry; }
     LimitKind { 0 Calls; 1 Turns; 2 Time; 3 Tokens; 4 Cost; }
@@ -1191,6 +1192,7 @@ fn renames(chart: &Chart) -> Vec<RenameRow> {
         what: match row.what {
             Renamed::State(id) => RenamedRow::State(id),
             Renamed::Step(id) => RenamedRow::Step(id),
+            Renamed::Chart => RenamedRow::Chart,
             Renamed::Variable(id) => {
                 RenamedRow::Variable(chart.variables[id.index()].name.as_str().into())
             }

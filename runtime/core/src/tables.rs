@@ -1114,6 +1114,16 @@ pub enum RenamedRow {
     Step(StepId),
     /// A variable, by its new name.
     Variable(Text),
+    /// The chart itself.
+    Chart,
+}
+
+impl Tables {
+    /// Whether the chart has this name, or had it in an earlier version.
+    pub fn is_named(&self, name: &str) -> bool {
+        let is_earlier = |row: &RenameRow| row.what == RenamedRow::Chart && *row.old == *name;
+        *self.name == *name || self.renames.iter().any(is_earlier)
+    }
 }
 
 // Rows of the walks of a turn.

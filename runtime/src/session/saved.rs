@@ -120,9 +120,9 @@ impl Saved {
         &self.machine
     }
 
-    /// Compares the saved run with a version of its chart and child charts. `tables` finds the tables of a chart by its name.
-    pub fn compare<'t>(&self, tables: impl Fn(&str) -> Option<&'t Tables>) -> Comparison {
-        self.machine.compare_all(&tables)
+    /// Compares the saved run with a version of its chart and child charts. `charts` has the tables of all of these.
+    pub fn compare(&self, charts: &[&Tables]) -> Comparison {
+        self.machine.compare_all(charts)
     }
 
     /// The last transitions, as the `taken` lines of a trace: those of the run's own chart, then those of its child charts; each oldest

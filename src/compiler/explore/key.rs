@@ -344,7 +344,11 @@ impl<'c> Keys<'c> {
         to.mark();
         let counters = &self.relevant.counters;
         if counters.last_result {
-            to.text(facts.last_result);
+            to.text(&facts.last_result.text);
+        }
+        if counters.last_failed {
+            to.mark();
+            to.number(u64::from(facts.last_result.failed));
         }
         let most = |read: &Read| match read {
             Read::UpTo(bounds) => {

@@ -248,6 +248,10 @@ impl<'c> Relevant<'c> {
                 counters.last_result = true;
                 return;
             }
+            Observable::LastFailed => {
+                counters.last_failed = true;
+                return;
+            }
             Observable::Repeated(..) => {
                 counters.repeated = true;
                 return;
@@ -488,6 +492,7 @@ pub(super) struct Counters {
     // Whether each of these is read at all.
     pub(super) repeated: bool,
     pub(super) last_result: bool,
+    pub(super) last_failed: bool,
     pub(super) time: bool,
     pub(super) advice: bool,
     /// Whether the name of the event that is being handled is read.

@@ -102,7 +102,7 @@ pub(super) fn lost_components(
     }
 }
 
-// `renamed_from`: the earlier names of states, steps and variables, by which saved runs continue.
+// `renamed_from`: the earlier names of charts, states, steps and variables, by which saved runs continue.
 
 /// Adds the earlier names to the model. Each must be free now, and be the earlier name of one thing only.
 pub(super) fn close(cx: &mut Cx<'_>) {
@@ -118,6 +118,10 @@ pub(super) fn close(cx: &mut Cx<'_>) {
             Renamed::Step(_) => (1, "step", None, cx.names.steps.get(name).map(|(_, span)| *span)),
             Renamed::Variable(_) => {
                 (2, "variable", None, cx.names.variables.get(name).map(|(_, span)| *span))
+            }
+            Renamed::Chart => {
+                let there = cx.charts.named(name).first().map(|chart| chart.name.span);
+                (3, "chart", None, there)
             }
         };
         let finding = if name == now {

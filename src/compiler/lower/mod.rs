@@ -57,7 +57,7 @@ use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{Ident, Span};
 use crate::syntax::{self, ChartItem, FailWord, Item};
 use chartc_core::arena::TransitionId;
-use chartc_core::model::{Chart, Failure, FailurePolicy, Retry};
+use chartc_core::model::{Chart, Failure, FailurePolicy, Renamed, Retry};
 use context::{Cx, Declarations, Record, Sight};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -182,6 +182,7 @@ fn one<'s>(
     cx.supplied = &chart.supplied;
     declarations(&mut cx, seen);
     structure::number(&mut cx, chart, whole);
+    context::note(&mut cx, Renamed::Chart, &chart.name.node, &chart.renamed);
     chart_items(&mut cx, chart);
     structure::settle(&mut cx);
     for id in 0..cx.chart.steps.len() {

@@ -1,4 +1,4 @@
-//! Finds the state that a path such as `open.waiting` names.
+//! Finds the state that a path such as `open.waiting`, or `Ticket.open.waiting` in the chart `Ticket`, names.
 
 use super::context::{Cx, NameKind, NodeKind};
 use crate::rules::{illegal_structure, unknown_name};
@@ -35,7 +35,11 @@ fn record(cx: &mut Cx<'_>, names: &[&Ident], last: StateId) {
     let mut state = Some(last);
     for name in names.iter().rev() {
         let Some(id) = state else { return };
-        cx.record_use(name.span, cx.map.states[id.index()].name, NameKind::State);
+        if id == StateId(0) {
+            cx.record_use(name.span, cx.map.name, NameKind::Chart);
+        } else {
+            cx.record_use(name.span, cx.map.states[id.index()].name, NameKind::State);
+        }
         state = cx.chart.state(id).parent;
     }
 }
@@ -57,10 +61,10 @@ fn look_up(cx: &Cx<'_>, from: StateId, names: &[&Ident]) -> Result<StateId, Miss
     };
     let child =
         |parent: StateId, name: &Ident| cx.children.get(&(parent, name.node.as_str())).copied();
-    let mut found = cx
-        .chart
-        .ancestors(from)
-        .find_map(|scope| child(scope, first))
+    // The chart's own name leads to what an inner state of the same name hides.
+    let is_root = first.node == cx.chart.name && !rest.is_empty();
+    let mut found = (cx.chart.ancestors(from).find_map(|scope| child(scope, first)))
+        .or_else(|| is_root.then_some(StateId(0)))
         .ok_or(Miss { at: 0, inside: None })?;
     for (index, name) in rest.iter().enumerate() {
         found = child(found, name).ok_or(Miss { at: index + 1, inside: Some(found) })?;

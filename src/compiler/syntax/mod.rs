@@ -131,6 +131,12 @@ pub fn is_lower_snake(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
+/// Whether a name is one word. Those of states keep the spelling that other formats gave them.
+pub fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
 // Top level items and the declarations of a chart.
 
 /// A top level item.
@@ -319,6 +325,8 @@ pub enum InsertPosition {
 pub struct Chart {
     /// The name, in `UpperCamel`.
     pub name: Ident,
+    /// `renamed_from A, B`.
+    pub renamed: Vec<Ident>,
     /// The items, in order.
     pub items: Vec<Noted<ChartItem>>,
     /// Comments after the last item.

@@ -248,6 +248,7 @@ impl<'s> Walk<'_, 's> {
 
     fn chart(&mut self, chart: &'s Chart) {
         self.declare(&chart.name, Role::Chart);
+        self.names(&chart.renamed, Role::Chart, Mode::Former);
         for item in &chart.items {
             match &item.node {
                 ChartItem::Meta(entries) => {

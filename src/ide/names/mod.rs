@@ -22,7 +22,7 @@ pub use rename::{
 
 use chartc_compiler::compile::Compilation;
 use chartc_compiler::syntax::source::{FileId, Span};
-use chartc_compiler::syntax::{is_lower_snake, is_reserved, is_upper_camel};
+use chartc_compiler::syntax::{is_lower_snake, is_reserved, is_upper_camel, is_word};
 use std::collections::BTreeSet;
 
 /// The name at an offset, and the declarations that it means.
@@ -189,6 +189,7 @@ const fn is_upper(kind: NameKind) -> bool {
 /// Checks the form of a new name, in the language of its declaration. Returns a description of the required form if it does not fit.
 fn refused(name: &str, kind: NameKind, language: Language) -> Option<&'static str> {
     let (fits, wanted) = match (language, is_upper(kind)) {
+        (Language::Chart, _) if kind == NameKind::State => (is_word(name), "of letters, digits and `_`"),
         (Language::Chart, true) => (is_upper_camel(name), "UpperCamel"),
         (Language::Chart, false) => (is_lower_snake(name), "lower_snake"),
         (Language::Other, _) => {
@@ -203,6 +204,7 @@ fn refused(name: &str, kind: NameKind, language: Language) -> Option<&'static st
 /// The name as it is written in a file: in back-quotes if it is a keyword or has the form of another kind of name.
 fn written(name: &str, kind: NameKind, language: Language) -> String {
     let plain = match (language, is_upper(kind)) {
+        (Language::Chart, _) if kind == NameKind::State => is_word(name) && !is_reserved(name),
         (Language::Chart, true) => is_upper_camel(name),
         (Language::Chart, false) => is_lower_snake(name) && !is_reserved(name),
         (Language::Other, _) => true,

@@ -41,6 +41,8 @@ const DESK: &str = include_str!("desk.chart");
 const TURNS: &str = include_str!("turns.chart");
 
 const TOKEN: &str = "client-token-0123456789";
+/// Of a second client.
+const OTHER: &str = "other-token-0123456789";
 const PEOPLE: &str = "people-token-0123456789";
 
 /// Both charts, with the tokens of the environment.
@@ -67,6 +69,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
         .args(arguments)
         .env("COLUMNS", "100")
         .env("TOKEN", TOKEN)
+        .env("OTHER", OTHER)
         .env("PEOPLE", PEOPLE)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -118,6 +121,11 @@ impl Server {
 
     fn client(&self) -> Client {
         Client { address: self.address, token: TOKEN.into() }
+    }
+
+    /// A second client, of a server with `--token-env OTHER`.
+    fn other(&self) -> Client {
+        Client { address: self.address, token: OTHER.into() }
     }
 
     /// A client with the token of people.

@@ -39,6 +39,9 @@ fn tokens_that_are_no_secrets_are_refused() {
     assert!(said.contains("PEOPLE"), "{said}");
     let said = refused(&folder, &both, Some(TOKEN), Some(TOKEN));
     assert!(said.contains("the same token"), "{said}");
+    let twice = ["--token-env", "TOKEN", "--token-env", "PEOPLE"];
+    let said = refused(&folder, &twice, Some(TOKEN), Some(TOKEN));
+    assert!(said.contains("TOKEN and PEOPLE have the same token"), "{said}");
 }
 
 #[test]

@@ -621,6 +621,44 @@ fn names_that_mean_something_to_the_server_are_only_names() {
 }
 
 #[test]
+fn each_client_has_its_own_limits_of_runs_and_events() {
+    let folder = charts("shares");
+    let args = [
+        "--store", "s.db", "--token-env", "OTHER", "--max-runs", "2", "--max-events", "3",
+    ];
+    let server = Server::new(&folder, &args);
+    let (one, other) = (server.client(), server.other());
+    let order = |client: &Client, run: &str| {
+        let order = json!({"chart": "Desk", "run": run, "params": {"owner": "Ada"}});
+        client.post("/runs", &order).status
+    };
+    let note = |client: &Client, run: &str| {
+        let data = json!({"what": {"text": "x", "weight": 1}});
+        client.post(&format!("/runs/{run}/events"), &json!({"event": "note", "data": data})).status
+    };
+    assert_eq!(["a", "b", "c"].map(|run| order(&one, run)), [201, 201, 429]);
+    assert_eq!(["d", "e", "f"].map(|run| order(&other, run)), [201, 201, 429]);
+    // The same order of another client is no repetition of the first one.
+    assert_eq!(order(&one, "a"), 200);
+    assert_eq!(order(&other, "a"), 409);
+    assert_eq!([0; 5].map(|_| note(&one, "a")), [200, 200, 200, 429, 429]);
+    // Over the other protocol, too.
+    let sent = json!({"run": "d", "event": "note", "data": {"what": {"text": "x", "weight": 1}}});
+    for _ in 0..2 {
+        speech::result(&other, "send_event", sent.clone());
+    }
+    assert_eq!([0; 2].map(|_| note(&other, "d")), [200, 429]);
+    drop(server);
+
+    let server = Server::new(&folder, &args);
+    let (one, other) = (server.client(), server.other());
+    assert_eq!(order(&one, "c"), 429, "runs of before count");
+    let close = json!({"event": "finish"});
+    assert_eq!(one.post("/runs/a/events", &close).status, 200);
+    assert_eq!((order(&other, "f"), order(&one, "c")), (429, 201));
+}
+
+#[test]
 fn events_and_the_size_of_the_store_are_limited_by_the_operator() {
     let folder = charts("limits");
     let args = ["--store", "s.db", "--max-events", "5", "--max-store", "1"];

@@ -96,6 +96,7 @@ const WORDS: &[&str] = &[
 const AGENT: &[&str] = &[
     "fails_here > 0",
     "last_result == \"\"",
+    "last_failed",
     "streak(tool) >= 2",
     "streak(found.q) >= 2",
     "health == \"STUCK\"",

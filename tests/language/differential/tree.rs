@@ -87,7 +87,8 @@ pub(super) fn tree(flavour: Flavour, nodes: &[Node]) -> Vec<State> {
         };
         let (id, depth) = (states.len(), states[parent].depth + 1);
         let above = &states[parent].path;
-        let path = if above.is_empty() { format!("s{id}") } else { format!("{above}.s{id}") };
+        let name = format!("{}{id}", if id % 3 == 2 { "S" } else { "s" });
+        let path = if above.is_empty() { name } else { format!("{above}.{name}") };
         states.push(state(kind, parent, path, node, depth));
         states[parent].children.push(id);
         if matches!(kind, Kind::Compound | Kind::Parallel) && depth < DEPTH {

@@ -162,8 +162,8 @@ fn but_reasons(tree: &impl std::fmt::Debug) -> String {
 #[test]
 fn names_that_need_quotes() {
     assert_eq!(
-        lines("state `turn` {\n  state `Idle`\n  state `a b`\n  on go -> Idle, `plain`\n}"),
-        "state `turn` {\n  state `Idle`\n  state `a b`\n  on go -> `Idle`, plain\n}"
+        lines("state `turn` {\n  state `Idle`\n  state `a b`\n  on go -> `Idle`, `plain`\n}"),
+        "state `turn` {\n  state Idle\n  state `a b`\n  on go -> Idle, plain\n}"
     );
     assert_eq!(lines(r"state `a\`b\\c\u{7d}`"), r"state `a\`b\\c\u{7d}`");
     assert_eq!(lines("may `call`\nmay call x"), "may `call`\nmay call x");
@@ -273,6 +273,7 @@ fn predicate(expr: Expr) -> syntax::File {
     let predicate = syntax::Predicate { name: name("p"), expr };
     let chart = syntax::Chart {
         name: name("C"),
+        renamed: Vec::new(),
         items: vec![syntax::Noted {
             trivia: syntax::Trivia::default(),
             doc: String::new(),

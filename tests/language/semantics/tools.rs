@@ -7,6 +7,8 @@ cases! { "tools.cases":
     leaving_the_state_gives_the_call_up_and_what_it_returns_is_dropped
     a_deadline_of_the_state_gives_the_call_up
     a_tool_that_fails_leaves_the_state_and_counts
+    last_failed_tells_a_failure_from_a_result_that_reads_like_one
+    last_failed_is_false_after_a_result
     a_call_in_doubt_counts_as_failed
     a_tool_that_no_enabled_line_permits_is_refused_counted_and_asked_again
     a_result_of_another_type_is_a_failure_of_the_tool

@@ -4,23 +4,36 @@ use hyper::StatusCode;
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::Uri;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// The tokens and host names against which each request is checked.
 #[derive(Debug, Clone)]
 pub struct AccessRules {
-    /// The token of all clients.
-    pub token: Token,
+    /// The tokens of clients, each with a name if there are several.
+    pub clients: Vec<(Client, Token)>,
     /// The token of those who answer on behalf of people. It permits everything that `token` does, too.
     pub people: Token,
     /// The host names of the server. A `Host` header with another name is refused, which prevents DNS rebinding by web pages.
     pub hosts: Vec<String>,
 }
 
+/// The name of a client that has limits of its own; `None` where all share a token, and for people.
+pub type Client = Option<Arc<str>>;
+
 /// The rights of a request that was let in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Visitor {
-    Client,
+    Client(Client),
     Person,
+}
+
+impl Visitor {
+    pub(super) fn client(&self) -> Client {
+        match self {
+            Self::Client(client) => client.clone(),
+            Self::Person => None,
+        }
+    }
 }
 
 /// The refusal of a request: the HTTP status, an error code, and a message.
@@ -66,14 +79,25 @@ impl AccessRules {
         });
         match shown {
             Some(shown) if self.people.is(shown) => Ok(Visitor::Person),
-            Some(shown) if self.token.is(shown) => Ok(Visitor::Client),
-            Some(_) => Err(outside(StatusCode::UNAUTHORIZED, "token", "the token is another one")),
+            Some(shown) => match self.client(shown) {
+                Some(client) => Ok(Visitor::Client(client)),
+                None => {
+                    Err(outside(StatusCode::UNAUTHORIZED, "token", "the token is another one"))
+                }
+            },
             None => Err(outside(
                 StatusCode::UNAUTHORIZED,
                 "token",
                 "a token is missing: send the header `Authorization: Bearer TOKEN`",
             )),
         }
+    }
+
+    /// The client whose token this is. All are compared, so that the time does not tell which one came near.
+    fn client(&self, shown: &[u8]) -> Option<Client> {
+        self.clients.iter().fold(None, |found, (client, token)| {
+            if token.is(shown) { Some(client.clone()) } else { found }
+        })
     }
 
     /// Whether a host, with or without a port, is one of `hosts`.
@@ -189,7 +213,7 @@ mod tests {
     fn pass(uri: &str, headers: &[(&str, &str)]) -> Result<Visitor, &'static str> {
         let token = |text| Token::new(text).expect("a token");
         let hosts = vec!["localhost".to_owned(), "[::1]".to_owned()];
-        let gate = AccessRules { token: token(TOKEN), people: token(PEOPLE), hosts };
+        let gate = AccessRules { clients: vec![(None, token(TOKEN))], people: token(PEOPLE), hosts };
         let mut request = Request::builder().uri(uri);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -202,9 +226,9 @@ mod tests {
     fn a_token_says_who_comes_in() {
         let with = |text: &str| pass("/runs", &[("host", "localhost"), ("authorization", text)]);
         let table = [
-            (format!("Bearer {TOKEN}"), Ok(Visitor::Client)),
-            (format!("bearer {TOKEN}"), Ok(Visitor::Client)),
-            (format!("BEARER   {TOKEN}"), Ok(Visitor::Client)),
+            (format!("Bearer {TOKEN}"), Ok(Visitor::Client(None))),
+            (format!("bearer {TOKEN}"), Ok(Visitor::Client(None))),
+            (format!("BEARER   {TOKEN}"), Ok(Visitor::Client(None))),
             (format!("Bearer {PEOPLE}"), Ok(Visitor::Person)),
             (format!("Bearer {TOKEN}{PEOPLE}"), Err("token")),
             (format!("Bearer {TOKEN} {PEOPLE}"), Err("token")),
@@ -242,13 +266,13 @@ mod tests {
             ("", false),
         ];
         for (host, is_own) in hosts {
-            let expected = if is_own { Ok(Visitor::Client) } else { Err("host") };
+            let expected = if is_own { Ok(Visitor::Client(None)) } else { Err("host") };
             assert_eq!(come("/runs", &[("host", host)]), expected, "{host}");
         }
         assert_eq!(come("/runs", &[]), Err("host"));
         assert_eq!(come("/runs", &[("host", "localhost"), ("host", "localhost")]), Err("host"));
         let absolute = |uri| come(uri, &[("host", "localhost")]);
-        assert_eq!(absolute("http://localhost/runs"), Ok(Visitor::Client));
+        assert_eq!(absolute("http://localhost/runs"), Ok(Visitor::Client(None)));
         assert_eq!(absolute("http://evil.example/runs"), Err("host"));
         let origins = [
             ("http://localhost:7878", true),
@@ -261,7 +285,7 @@ mod tests {
             ("", false),
         ];
         for (origin, is_own) in origins {
-            let expected = if is_own { Ok(Visitor::Client) } else { Err("origin") };
+            let expected = if is_own { Ok(Visitor::Client(None)) } else { Err("origin") };
             let headers = [("host", "localhost:7878"), ("origin", origin)];
             assert_eq!(come("/runs", &headers), expected, "{origin}");
         }

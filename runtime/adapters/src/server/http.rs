@@ -193,8 +193,12 @@ async fn list(
     Ok(reply)
 }
 
-async fn begin(State(shared): State<Arc<Shared>>, JsonBody(order): JsonBody<Order>) -> Handled {
-    let (run, is_new) = shared.runs.begin(order).await?;
+async fn begin(
+    State(shared): State<Arc<Shared>>,
+    Extension(visitor): Extension<Visitor>,
+    JsonBody(order): JsonBody<Order>,
+) -> Handled {
+    let (run, is_new) = shared.runs.begin(order, visitor.client()).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(json_reply(status, &shared.runs.read(&run).await?))
 }
@@ -220,10 +224,11 @@ async fn answer(
 
 async fn fire(
     State(shared): State<Arc<Shared>>,
+    Extension(visitor): Extension<Visitor>,
     run: Run,
     JsonBody(Sent { event, data, id }): JsonBody<Sent>,
 ) -> Handled {
-    let reply = shared.runs.fire(&name(run)?, id, event, data).await?;
+    let reply = shared.runs.fire(&name(run)?, id, event, data, &visitor.client()).await?;
     let status = match reply.receipt {
         Receipt::Handled => StatusCode::OK,
         Receipt::Unhandled | Receipt::Refused => StatusCode::ACCEPTED,

@@ -1,5 +1,6 @@
 //! Serves charts as tools of the Model Context Protocol. A client may be a model, so no tool answers on behalf of a person.
 
+use super::guard::{Client, Visitor};
 use super::runs::{Offer, Order, Refusal, Runs, names, object, with};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -157,7 +158,12 @@ impl Tools {
         tools
     }
 
-    async fn call(&self, name: &str, arguments: JsonObject) -> Result<Option<Value>, Refusal> {
+    async fn call(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        client: Client,
+    ) -> Result<Option<Value>, Refusal> {
         let mut arguments = Arguments(arguments);
         if let Some(offer) = self.runs.offers().iter().find(|offer| tool_name(offer) == name) {
             arguments.only(&["run", "params", "inputs", "turns", "wait_seconds"])?;
@@ -169,7 +175,7 @@ impl Tools {
                 turns: arguments.take("turns")?,
             };
             let seconds = arguments.take("wait_seconds")?;
-            let (run, _) = self.runs.begin(order).await?;
+            let (run, _) = self.runs.begin(order, client).await?;
             return self.rested(&run, seconds).await.map(Some);
         }
         match name {
@@ -185,7 +191,7 @@ impl Tools {
                     (arguments.need("run")?, arguments.need("event")?);
                 let data = arguments.take("data")?.unwrap_or_default();
                 let (id, seconds) = (arguments.take("id")?, arguments.take("wait_seconds")?);
-                let reply = self.runs.fire(&run, id, event, data).await?;
+                let reply = self.runs.fire(&run, id, event, data, &client).await?;
                 let mut read = self.rested(&run, seconds).await?;
                 read["receipt"] = json!(reply.receipt);
                 Ok(Some(read))
@@ -269,9 +275,13 @@ impl ServerHandler for Tools {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let called = self.call(&request.name, request.arguments.unwrap_or_default()).await;
+        // Over HTTP, the head of the request says who calls.
+        let head = context.extensions.get::<axum::http::request::Parts>();
+        let visitor = head.and_then(|head| head.extensions.get::<Visitor>());
+        let client = visitor.and_then(Visitor::client);
+        let called = self.call(&request.name, request.arguments.unwrap_or_default(), client).await;
         match called {
             Ok(Some(value)) => Ok(CallToolResult::structured(value).into()),
             Ok(None) => {

@@ -20,7 +20,7 @@ mod http;
 mod mcp;
 mod runs;
 
-pub use guard::{AccessRules, Token, TokenError};
+pub use guard::{AccessRules, Client, Token, TokenError};
 pub use http::serve;
 pub use mcp::over_stdio;
 pub use runs::{Feed, Limits, Offer, Order, Part, Refusal, RunRequest, Runs};

@@ -17,7 +17,7 @@
 //! (restart)      `turn:1` and `turn:2` are in the store: `drive` skips them
 //! ```
 
-use super::guard::unique;
+use super::guard::{Client, unique};
 use chartc_core::expr;
 use chartc_core::machine::Receipt;
 use chartc_core::model::{Chart, Field, VariableKind, schema};
@@ -26,7 +26,7 @@ use chartc_runtime::trace::{Line, What};
 use chartc_store::{Listed, Outage, Sqlite, Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -47,6 +47,8 @@ pub struct RunRequest<'g> {
     pub inputs: &'g expr::Map,
     /// The number of turns that the run makes by itself.
     pub turns: u32,
+    /// The client that begins it, if there are several.
+    pub client: Option<&'g str>,
 }
 
 /// A client's request to start a run.
@@ -65,14 +67,14 @@ pub struct Order {
     pub turns: Option<u32>,
 }
 
-/// What clients may use of a server together.
+/// What clients may use of a server: each client, if they have names, otherwise all together.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// The number of runs that have not ended.
     pub runs: u64,
     /// The number of events in a minute.
     pub events: Option<u32>,
-    /// The path of the store, and its maximum size with its log, in MiB.
+    /// The path of the store, and its maximum size with its log, in MiB. It holds for all clients together.
     pub store: Option<(PathBuf, u64)>,
 }
 
@@ -138,8 +140,10 @@ pub struct Runs {
     offers: Vec<Offer>,
     note: Note,
     limits: Limits,
-    /// The events of the current minute.
-    events: Mutex<EventCount>,
+    /// The events of the current minute, by client.
+    events: Mutex<BTreeMap<Client, EventCount>>,
+    /// The clients that began runs which have not ended, if clients have names.
+    owners: Mutex<BTreeMap<String, Arc<str>>>,
     /// For each run with a task that makes its turns: the channel on which the task reports that the run waits.
     at_rest: Mutex<BTreeMap<String, watch::Receiver<Option<u64>>>>,
     /// Held while a run is started, so that two requests at once cannot exceed `most`.
@@ -157,8 +161,8 @@ impl Runs {
     ) -> Self {
         let (note, at_rest) = (Box::new(note), Mutex::default());
         let beginning = tokio::sync::Mutex::default();
-        let events = Mutex::default();
-        Self { engine, feed, offers, note, limits, events, at_rest, beginning }
+        let (events, owners) = (Mutex::default(), Mutex::default());
+        Self { engine, feed, offers, note, limits, events, owners, at_rest, beginning }
     }
 
     pub(super) fn offers(&self) -> &[Offer] {
@@ -169,14 +173,18 @@ impl Runs {
     ///
     /// # Errors
     /// See [`Refusal`].
-    pub async fn begin(self: &Arc<Self>, order: Order) -> Result<(String, bool), Refusal> {
+    pub async fn begin(
+        self: &Arc<Self>,
+        order: Order,
+        client: Client,
+    ) -> Result<(String, bool), Refusal> {
         let runs = self.clone();
         // On a task of its own: if the client disconnects and this future is dropped, the run must still get its turns.
-        let begun = tokio::spawn(async move { runs.begun(order).await }).await;
+        let begun = tokio::spawn(async move { runs.begun(order, client).await }).await;
         begun.unwrap_or_else(|why| Err(Refusal::Store(why.to_string())))
     }
 
-    async fn begun(&self, order: Order) -> Result<(String, bool), Refusal> {
+    async fn begun(&self, order: Order, client: Client) -> Result<(String, bool), Refusal> {
         let offer = self.offer(order.chart.as_deref())?;
         fit(offer, "param", &offer.params, &order.params)?;
         fit(offer, "input", &offer.inputs, &order.inputs)?;
@@ -193,11 +201,13 @@ impl Runs {
             return Err(Refusal::Misfit(format!("`turns` is at most {most} at this server")));
         }
         let (params, inputs) = (&order.params, &order.inputs);
-        let given = (self.note)(&RunRequest { chart: &offer.name, params, inputs, turns });
+        let client_name = client.as_deref();
+        let request =
+            RunRequest { chart: &offer.name, params, inputs, turns, client: client_name };
+        let given = (self.note)(&request);
         let _one = self.beginning.lock().await;
         let name = run.clone();
-        let (found, unfinished) =
-            self.engine.look(move |store| (store.find(&name), store.unfinished())).await?;
+        let found = self.engine.look(move |store| store.find(&name)).await?;
         let is_new = match found? {
             // The first attempt failed before its first step, for example because no model could be reached: try again.
             Some(found) if found.given == given && found.status == "broken" => false,
@@ -206,7 +216,7 @@ impl Runs {
                 return Err(Refusal::NotNow(found.stopped.unwrap_or_default()));
             }
             Some(_) => return Err(Refusal::Taken(run)),
-            None if unfinished? >= self.limits.runs => {
+            None if self.unfinished(&client).await? >= self.limits.runs => {
                 return Err(Refusal::TooMany(self.limits.runs));
             }
             None => true,
@@ -222,8 +232,29 @@ impl Runs {
                 return Err(self.refused(why));
             }
         }
+        if let Some(client) = client {
+            self.own(&run, client);
+        }
         self.drive(&run, turns);
         Ok((run, is_new))
+    }
+
+    /// Notes which client has begun a run that has not ended. Also used for runs that an earlier process started.
+    pub fn own(&self, run: &str, client: Arc<str>) {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.insert(run.to_owned(), client);
+    }
+
+    /// The number of runs of a client that have not ended; of all runs if clients have no names.
+    async fn unfinished(&self, client: &Client) -> Result<u64, Refusal> {
+        let Some(client) = client else {
+            return Ok(self.engine.look(|store| store.unfinished()).await??);
+        };
+        let listed = self.engine.look(|store| store.list_unfinished()).await??;
+        let running: BTreeSet<&str> = listed.iter().map(|row| row.run.as_str()).collect();
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.retain(|run, _| running.contains(run.as_str()));
+        Ok(owners.values().filter(|owner| *owner == client).count() as u64)
     }
 
     /// Starts a task that makes the turns of a run which were not made yet. Also used for runs that an earlier process started.
@@ -253,11 +284,13 @@ impl Runs {
         id: Option<String>,
         name: String,
         data: expr::Map,
+        client: &Client,
     ) -> Result<Reply, Refusal> {
         self.find(run).await?;
         self.limits.ensure_room()?;
         if let Some(most) = self.limits.events {
-            self.events.lock().unwrap_or_else(PoisonError::into_inner).add(most)?;
+            let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+            events.entry(client.clone()).or_default().add(most)?;
         }
         let id = match id {
             Some(id) if id.is_empty() || id.len() > 256 => {

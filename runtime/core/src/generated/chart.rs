@@ -19,7 +19,7 @@ use super::{Failure, Given, Notes, String, Vec};
 use crate::arena::{ChoiceId, ToolId};
 use crate::arena::{EventId, StepId, TransitionId};
 #[cfg(feature = "alloc")]
-use crate::calls::{self, Calls};
+use crate::calls::{Calls, LastResult};
 #[cfg(feature = "alloc")]
 use crate::expr::{FromValue, IntoValue, Value};
 #[cfg(feature = "alloc")]
@@ -306,9 +306,9 @@ pub trait Code: Chart {
     fn repeated(&self) -> u32 {
         0
     }
-    /// The text of the last result, if an expression reads it.
+    /// The last result, if an expression reads it.
     #[cfg(feature = "alloc")]
-    fn last_result(&mut self) -> Option<&mut String> {
+    fn last_result(&mut self) -> Option<&mut LastResult> {
         None
     }
     /// Stores what a tool returned to the model.
@@ -624,13 +624,13 @@ fn keep_call<C: Code>(chart: &mut C, bound: &Bound<PayloadOf<C>>) {
         Bound::Returned(_, choice, Payload::Tool(values)) => {
             let result = values.first().unwrap_or(&Value::None);
             if let Some(last) = chart.last_result() {
-                *last = super::shown(result);
+                *last = LastResult::of(super::shown(result));
             }
             chart.keep_result(*choice, result);
         }
         Bound::CallFailed(_, Payload::Reason(why)) => {
             if let Some(last) = chart.last_result() {
-                *last = calls::failure(why);
+                *last = LastResult::failure(why);
             }
         }
         _ => {}

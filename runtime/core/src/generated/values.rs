@@ -178,7 +178,7 @@ impl<'g> Given<'g> {
     pub fn begin(&mut self, tables: &'static Tables) -> Result<(), Unfit> {
         self.tables = Some(tables);
         match self.saved {
-            Some(saved) if tables.name != *saved.chart() => {
+            Some(saved) if !tables.is_named(saved.chart()) => {
                 Err(Unfit::OtherChart(saved.chart().into()))
             }
             _ => Ok(()),

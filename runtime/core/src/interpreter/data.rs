@@ -2,7 +2,7 @@
 
 use super::room::Room;
 use crate::arena::{EventId, StateId, StepId};
-use crate::calls::Calls;
+use crate::calls::{Calls, LastResult};
 use crate::expr::{EvalError, Value};
 use crate::host::{self, Note, Post};
 use crate::machine::Sink;
@@ -10,7 +10,6 @@ use crate::model::Chart;
 use crate::program::Bound;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
 use core::ops::{Deref, DerefMut};
@@ -60,8 +59,8 @@ pub(super) struct More {
     pub(super) posted: Vec<Post>,
     /// The arguments with which final states were entered.
     pub(super) finals: BTreeMap<StateId, Vec<Value>>,
-    /// The text of the last result of a step or tool.
-    pub(super) last_result: String,
+    /// The last result of a step or tool.
+    pub(super) last_result: LastResult,
     /// The tool calls of the model.
     pub(super) calls: Calls,
     /// The lists of steps with an `each` that are under way.
@@ -76,7 +75,7 @@ impl More {
         sent: Vec::new(),
         posted: Vec::new(),
         finals: BTreeMap::new(),
-        last_result: String::new(),
+        last_result: LastResult::NONE,
         calls: Calls::new(),
         fans: BTreeMap::new(),
         limits: Vec::new(),
@@ -105,7 +104,7 @@ impl Nothing for More {
             && sent.is_empty()
             && posted.is_empty()
             && finals.is_empty()
-            && last_result.is_empty()
+            && *last_result == LastResult::NONE
             && *calls == Calls::new()
             && fans.is_empty()
             && limits.is_empty()
@@ -200,7 +199,7 @@ impl Data {
             + all(self.payloads())
             + lists.map(|values| all(values)).sum::<usize>()
             + some(answers)
-            + last_result.len()
+            + last_result.text.len()
             + fans.sum::<usize>()
     }
 

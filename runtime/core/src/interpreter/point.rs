@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::data::{Data, More};
 use super::program::Context;
 use crate::arena::{ChoiceId, FunctionId, PredicateId, StateId, StepId, ToolId, VarId};
-use crate::calls::{Calls, add_option};
+use crate::calls::{Calls, LastResult, add_option};
 use crate::expr::{Environment, EvalError, Value, evaluate};
 use crate::host::Host;
 use crate::machine::StepKey;
@@ -30,8 +30,8 @@ pub struct Facts<'m> {
     pub sent: &'m [Vec<Value>],
     /// The tool calls of the model.
     pub calls: &'m Calls,
-    /// The text of the last result of a step or tool.
-    pub last_result: &'m str,
+    /// The last result of a step or tool.
+    pub last_result: &'m LastResult,
 }
 
 impl<H: Host> Interpreter<H> {

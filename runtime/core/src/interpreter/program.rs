@@ -23,7 +23,7 @@ use super::{act, fields, put};
 use crate::arena::{
     ChoiceId, EventId, FunctionId, PredicateId, StepId, ToolId, TransitionId, VarId,
 };
-use crate::calls::failure;
+use crate::calls::LastResult;
 use crate::expr::quick::{Act, Scalars};
 use crate::expr::{
     self, Environment, EvalError, Fuel, Value, evaluate, evaluate_for, execute, fit, format, holds,
@@ -84,7 +84,7 @@ impl<H: Host> Runner<H> {
 
     /// Stores the result of a step or tool as the last result, and in the variable of `into`.
     fn keep(&mut self, value: &Value, into: Option<VarId>) {
-        self.data.more.last_result = self.reason(core::slice::from_ref(value));
+        self.data.more.last_result = LastResult::of(self.reason(core::slice::from_ref(value)));
         let Some(into) = into else { return };
         let variable = &self.plan.chart().variables[into.index()];
         match fit(value.clone(), &variable.ty, &self.plan.chart().types) {
@@ -118,7 +118,7 @@ impl<H: Host> Runner<H> {
             }
             Bound::CallFailed(caller, reason) => {
                 self.data.more.calls.end(*caller);
-                self.data.more.last_result = failure(&self.reason(reason));
+                self.data.more.last_result = LastResult::failure(&self.reason(reason));
             }
             _ => {}
         }
@@ -513,7 +513,8 @@ impl<H: Host> Environment for Context<'_, H> {
             Observable::ElapsedHere => Value::Duration(view.elapsed_here()),
             Observable::In(state) => Value::Bool(view.is_in(*state)),
             Observable::Health => Value::Text(view.health().to_string()),
-            Observable::LastResult => Value::Text(self.data.more.last_result.clone()),
+            Observable::LastResult => Value::Text(self.data.more.last_result.text.clone()),
+            Observable::LastFailed => Value::Bool(self.data.more.last_result.failed),
             Observable::Event => Value::Text(view.event_name().to_string()),
             Observable::Streak(StreakOf::Tool) => Value::Int(self.data.more.calls.streak()),
             Observable::Streak(StreakOf::Argument(set, argument)) => {

@@ -121,10 +121,10 @@ impl<H: Host> Interpreter<H> {
     /// Creates the machine of a `run` step that was under way. Its state is loaded later.
     pub(super) fn place(&mut self, key: StepKey, chart: &str) -> Result<(), Unfit> {
         let charts = Arc::clone(&self.charts);
-        let Some(plan) = charts.iter().find(|plan| plan.chart().name == chart) else {
+        let Some(plan) = charts.iter().find(|plan| plan.tables().is_named(chart)) else {
             return Err(Unfit::OtherChart(chart.into()));
         };
-        if !self.runs(key, chart) {
+        if !self.runs(key, &plan.chart().name) {
             return Err(Unfit::Gone(format!("the step that runs `{chart}`")));
         }
         let child = self.child_of(plan, &charts);

@@ -173,6 +173,8 @@ pub enum Observable {
     Advice,
     /// Text: the last result of a step or tool, else empty.
     LastResult,
+    /// Bool: whether the last result is that of a tool that failed.
+    LastFailed,
     /// Text: the name of the current event, else empty.
     Event,
     /// Int: the number of model calls, of the run or since the leaf was entered.

@@ -309,6 +309,8 @@ pub enum Renamed {
     Step(StepId),
     /// A param, input or var.
     Variable(VarId),
+    /// The chart itself.
+    Chart,
 }
 
 // The alternatives of a guard: the operands of the `or` at its top. A trace tells which of them held.

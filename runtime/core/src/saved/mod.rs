@@ -23,7 +23,7 @@ pub use crate::semantics::{Change, Comparison, Difference, Key, Place, Timed};
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
 use crate::caller::Caller;
-use crate::calls::{Call, Calls};
+use crate::calls::{Call, Calls, LastResult};
 use crate::expr::Value;
 use crate::machine::StepKey;
 use crate::semantics::{self, Gone, Numbers, named_key, named_option};
@@ -56,6 +56,8 @@ pub struct Saved {
     /// The arguments with which final states were entered, by path.
     finals: BTreeMap<String, Vec<StoredValue>>,
     last_result: String,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "core::ops::Not::not"))]
+    last_failed: bool,
     /// The tool calls of models that are under way.
     calls: Vec<Called>,
     /// The ended tool calls that streaks count, with the number of successive repetitions.
@@ -144,8 +146,8 @@ pub struct ProgramData {
     pub sent: Vec<Vec<Value>>,
     /// The arguments with which final states were entered.
     pub finals: Vec<(StateId, Vec<Value>)>,
-    /// The text of the last result of a step or tool.
-    pub last_result: String,
+    /// The last result of a step or tool.
+    pub last_result: LastResult,
     /// The tool calls of models.
     pub calls: Calls,
     /// The steps with an `each` that are under way.
@@ -252,7 +254,8 @@ impl Saved {
             handled: handled(tables, &data.current),
             sent: data.sent.iter().map(|values| keep(values)).collect(),
             finals: data.finals.iter().map(|(id, values)| (path(*id), keep(values))).collect(),
-            last_result: data.last_result.clone(),
+            last_result: data.last_result.text.clone(),
+            last_failed: data.last_result.failed,
             calls: open.collect(),
             called: ended.collect(),
             gathered: (data.gathered.iter())
@@ -323,7 +326,7 @@ impl Saved {
         if self.format != FORMAT {
             return Err(Unfit::Format(self.format));
         }
-        if tables.name != *self.chart {
+        if !tables.is_named(&self.chart) {
             return Err(Unfit::OtherChart(self.chart.clone()));
         }
         let numbers = Numbers::of(tables);
@@ -368,7 +371,10 @@ impl Saved {
             current,
             sent: self.sent.iter().map(|values| given(values)).collect(),
             finals: finals.collect(),
-            last_result: self.last_result.clone(),
+            last_result: LastResult {
+                text: self.last_result.clone(),
+                failed: self.last_failed,
+            },
             calls: Calls::of(open, ended),
             gathered,
         };
@@ -408,16 +414,20 @@ fn handled(tables: &Tables, current: &Current) -> Handled {
 // Compares a saved machine with another version of its chart.
 
 impl Saved {
-    /// Compares the machine and its children with versions of their charts, whose tables are found by chart name. Whether the values fit
+    /// Compares the machine and its children with versions of their charts. Whether the values fit
     /// their types is checked when the run continues.
-    pub fn compare_all<'t>(&self, tables: &dyn Fn(&str) -> Option<&'t Tables>) -> Comparison {
-        let Some(own) = tables(&self.chart) else {
+    pub fn compare_all(&self, charts: &[&Tables]) -> Comparison {
+        let Some(own) = charts.iter().find(|tables| tables.is_named(&self.chart)) else {
             let differences = vec![Difference::Chart(self.chart.clone())];
             return Comparison { differences, ..Comparison::default() };
         };
         let mut found = self.compare(own);
+        if *own.name != *self.chart {
+            let now = own.name.to_string();
+            found.changes.insert(0, Change::Chart(self.chart.clone(), now));
+        }
         for (_, child) in &self.children {
-            let Comparison { differences, changes } = child.compare_all(tables);
+            let Comparison { differences, changes } = child.compare_all(charts);
             let differences = differences.into_iter().map(|one| child.differs(one));
             found.differences.extend(differences);
             let chart = || child.chart.clone();

@@ -363,6 +363,7 @@ pub fn reads(chart: &Chart, expr: &Expr, variables: &mut BTreeSet<VarId>) -> boo
                     | Observable::Tokens(Since::Start)
                     | Observable::Cost(Since::Start)
                     | Observable::LastResult
+                    | Observable::LastFailed
                     | Observable::Streak(_)
                     | Observable::Repeated(..)
             );

@@ -302,6 +302,7 @@ fn is_count(seen: &Observable) -> bool {
             | Observable::Health
             | Observable::Advice
             | Observable::LastResult
+            | Observable::LastFailed
             | Observable::Event
             | Observable::Repeated(..)
     )

@@ -432,6 +432,7 @@ pub(super) fn first(expr: &Expr) -> First {
             | Observable::In(_)
             | Observable::Health
             | Observable::LastResult
+            | Observable::LastFailed
             | Observable::Event
             | Observable::Calls(_)
             | Observable::Tokens(_)

@@ -49,7 +49,7 @@ fn fields(context: &Context<'_>) -> Vec<(&'static str, String, String)> {
     for (is_kept, name, ty) in [
         (context.posts, "posts", "generated::Posts"),
         (shared && !context.needs.answers.is_empty(), "answers", "Answers"),
-        (context.needs.last_result, "last_result", "String"),
+        (context.needs.last_result, "last_result", "calls::LastResult"),
         (context.keeps_calls(), "calls", "calls::Calls"),
         (context.has_each(), "elements", "Elements"),
     ] {

@@ -62,7 +62,8 @@ impl Needs {
             self.answers.insert(step);
         } else if let ExprKind::Observable(observable) = &part.kind {
             self.advice |= *observable == Observable::Advice;
-            self.last_result |= *observable == Observable::LastResult;
+            self.last_result |=
+                matches!(observable, Observable::LastResult | Observable::LastFailed);
             self.streak |= matches!(observable, Observable::Streak(_) | Observable::Repeated(..));
         } else {
             self.repeats |= matches!(part.kind, ExprKind::Comprehension { .. });

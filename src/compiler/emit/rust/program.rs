@@ -253,7 +253,7 @@ fn code(context: &Context<'_>) -> Methods {
     }
     for (is_kept, name, ty) in [
         (context.keeps_calls(), "calls", "calls::Calls"),
-        (context.needs.last_result, "last_result", "String"),
+        (context.needs.last_result, "last_result", "calls::LastResult"),
         (context.posts, "posts", "generated::Posts"),
     ] {
         if is_kept && !context.bare {

@@ -446,6 +446,7 @@ fn rename(row: &RenameRow) -> String {
         RenamedRow::State(id) => format!("State({})", state_id(*id)),
         RenamedRow::Step(StepId(n)) => format!("Step(StepId({n}))"),
         RenamedRow::Variable(name) => format!("Variable({})", text(name)),
+        RenamedRow::Chart => "Chart".to_owned(),
     };
     format!("RenameRow {{ what: RenamedRow::{what}, old: {} }}", text(&row.old))
 }

@@ -159,8 +159,7 @@ pub(crate) static WORKFLOW: Mapping = Mapping::new(
             "The states of the agent and the transitions between them.",
         )
         .or_nothing(),
-        Key::new("steps", Shape::some(&Shape::Mapping(&STEP_KEYS)), "The steps of a turn, in order.")
-            .required(),
+        Key::new("steps", Shape::some(&Shape::Mapping(&STEP_KEYS)), "The steps of a turn, in order; a workflow with states can do without."),
         Key::new(
             "error_handling",
             Shape::Mapping(&ERRORS),

@@ -182,6 +182,7 @@ fn chart(
         end.extend(comments(&document.after));
     }
     let chart = Chart {
+        renamed: Vec::new(),
         name: Ident::new(document.chart.clone(), document.name_span),
         items,
         end,

@@ -491,7 +491,7 @@ impl Env {
 // Lowers names and fields.
 
 /// Observables that are written as a plain name.
-static OBSERVABLES: [(&str, Observable, Type); 16] = [
+static OBSERVABLES: [(&str, Observable, Type); 17] = [
     ("state", Observable::State, Type::Text),
     ("turns", Observable::Turns, Type::Int),
     ("turns_here", Observable::TurnsHere, Type::Int),
@@ -501,6 +501,7 @@ static OBSERVABLES: [(&str, Observable, Type); 16] = [
     ("health", Observable::Health, Type::Text),
     ("advice", Observable::Advice, Type::Text),
     ("last_result", Observable::LastResult, Type::Text),
+    ("last_failed", Observable::LastFailed, Type::Bool),
     ("event", Observable::Event, Type::Text),
     ("calls", Observable::Calls(Since::Start), Type::Int),
     ("calls_here", Observable::Calls(Since::Entry), Type::Int),

@@ -4,7 +4,7 @@ use super::Out;
 use crate::syntax::source::Ident;
 use crate::syntax::{
     Binding, Expr, ExprKind, Hole, Param, ParamArgument, Path, Template, TemplatePart, TypeExpr,
-    TypeKind, UnaryOp, is_lower_snake, is_reserved, is_upper_camel, placeholder_end,
+    TypeKind, UnaryOp, is_lower_snake, is_reserved, is_upper_camel, is_word, placeholder_end,
 };
 use chartc_core::expr::{Value, format};
 use chartc_core::visible;
@@ -129,8 +129,12 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
             format!("{}[{}:{}]", tight(of), end(from), end(to))
         }
         ExprKind::Call(name, arguments) => {
-            let name = if name.node == "in" { "in".to_owned() } else { lower(&name.node) };
-            format!("{name}({})", list(arguments, at))
+            if name.node == "in" {
+                // Its argument is the path of a state.
+                let states = arguments.iter().map(|of| within_in(of).unwrap_or_else(|| whole(of)));
+                return format!("in({})", states.collect::<Vec<_>>().join(", "));
+            }
+            format!("{}({})", lower(&name.node), list(arguments, at))
         }
         ExprKind::Unary(UnaryOp::Not, of) => format!("not {}", at_least(of, Binding::Not, at)),
         ExprKind::Unary(UnaryOp::Negate, of) => format!("-{}", at_least(of, Binding::Sign, at)),
@@ -187,6 +191,17 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
             }
             format!("[{}{sources}]", whole(item))
         }
+    }
+}
+
+/// Prints an expression that is the path of a state.
+fn within_in(of: &Expr) -> Option<String> {
+    match &of.kind {
+        ExprKind::Name(name) => Some(state_name(name)),
+        ExprKind::Field(of, name) => {
+            Some(format!("{}.{}", within_in(of)?, state_name(&name.node)))
+        }
+        _ => None,
     }
 }
 
@@ -247,6 +262,16 @@ pub(super) fn quote(name: &str) -> String {
 /// Prints a dotted name.
 pub(super) fn path(path: &Path) -> String {
     path.names.iter().map(|n| lower(&n.node)).collect::<Vec<_>>().join(".")
+}
+
+/// Prints the name of a state: any word, because states keep the names that other formats gave them.
+pub(super) fn state_name(name: &str) -> String {
+    if is_word(name) && !is_reserved(name) { name.to_owned() } else { quote(name) }
+}
+
+/// Prints the path of a state.
+pub(super) fn state_path(path: &Path) -> String {
+    path.names.iter().map(|n| state_name(&n.node)).collect::<Vec<_>>().join(".")
 }
 
 /// Prints names, separated by commas.
@@ -371,11 +396,11 @@ pub(super) fn uninterpolated(template: &Template) -> String {
     plain(&text)
 }
 
-/// Prints ` renamed_from a, b`, or nothing.
-pub(super) fn renamed(from: &[Ident]) -> String {
+/// Prints ` renamed_from a, b`, or nothing; `spell` prints a name.
+pub(super) fn renamed(from: &[Ident], spell: fn(&str) -> String) -> String {
     if from.is_empty() {
         return String::new();
     }
-    let names: Vec<String> = from.iter().map(|name| lower(&name.node)).collect();
+    let names: Vec<String> = from.iter().map(|name| spell(&name.node)).collect();
     format!(" renamed_from {}", names.join(", "))
 }

@@ -21,7 +21,7 @@
 
 use super::expr::{
     arguments, duration, expr, float, lower, names, param, params, params_given, path, plain,
-    quote, renamed, template, type_expr, uninterpolated, upper,
+    quote, renamed, state_name, state_path, template, type_expr, uninterpolated, upper,
 };
 use super::{Layout, Out};
 use crate::syntax::{
@@ -36,7 +36,7 @@ use crate::syntax::{
 
 /// Prints `chart N { … }`.
 pub(super) fn chart(out: &mut Out, node: &Chart) {
-    out.push(&format!("chart {} ", upper(&node.name.node)));
+    out.push(&format!("chart {}{} ", upper(&node.name.node), renamed(&node.renamed, upper)));
     out.body(&node.items, &node.end, Layout::Lines, item);
 }
 
@@ -76,7 +76,7 @@ fn variable(out: &mut Out, node: &Variable) {
         VariableKind::Input => ("input", false),
         VariableKind::Var { per_turn } => ("var", per_turn),
     };
-    let name = lower(&node.name.node) + &renamed(&node.renamed);
+    let name = lower(&node.name.node) + &renamed(&node.renamed, lower);
     out.push(&format!("{word} {name}: {}", type_expr(&node.ty)));
     if let Some((from, to)) = &node.range {
         out.push(&format!(" in {}..{}", expr(from, out.level), expr(to, out.level)));
@@ -95,7 +95,7 @@ fn check(out: &mut Out, node: &Check) {
         format!("{} {word} {}", check_subject(a), check_subject(b))
     };
     let argument = |argument: &Argument| match argument {
-        Argument::State(state) => path(state),
+        Argument::State(state) => state_path(state),
         Argument::Unless(first, second) => pair(first, "unless", second),
         Argument::Before(first, second) => pair(first, "before", second),
         Argument::Bound(bound) => {
@@ -123,7 +123,7 @@ fn check(out: &mut Out, node: &Check) {
 }
 
 fn check_subject(node: &CheckSubject) -> String {
-    let name = path(&node.name);
+    let name = state_path(&node.name);
     node.kind.map_or_else(|| name.clone(), |kind| format!("{} {name}", kind.word()))
 }
 
@@ -340,7 +340,7 @@ pub(super) fn state_item(out: &mut Out, item: &StateItem) {
         StateItem::State(node) => state(out, node),
         StateItem::History(node) => {
             let deep = if node.deep { " deep" } else { "" };
-            let name = lower(&node.name.node) + &renamed(&node.renamed);
+            let name = state_name(&node.name.node) + &renamed(&node.renamed, state_name);
             let default = all_paths(&node.default);
             out.push(&format!("history {name}{deep} -> {default}"));
             default_actions(out, node.actions.as_ref());
@@ -361,8 +361,8 @@ pub(super) fn state_item(out: &mut Out, item: &StateItem) {
         }
         StateItem::Step(node) => step(out, node),
         StateItem::Allow(node) => {
-            let from = node.from.as_ref().map_or("*".to_owned(), path);
-            out.push(&format!("allow {from} -> {}", path(&node.to)));
+            let from = node.from.as_ref().map_or("*".to_owned(), state_path);
+            out.push(&format!("allow {from} -> {}", state_path(&node.to)));
             if let Some(guard) = &node.guard {
                 out.push(&format!(" if {}", expr(guard, out.level)));
             }
@@ -377,7 +377,7 @@ pub(super) fn state_item(out: &mut Out, item: &StateItem) {
 }
 
 fn all_paths(targets: &[Path]) -> String {
-    targets.iter().map(path).collect::<Vec<_>>().join(", ")
+    targets.iter().map(state_path).collect::<Vec<_>>().join(", ")
 }
 
 fn default_actions(out: &mut Out, block: Option<&Block>) {
@@ -388,7 +388,7 @@ fn default_actions(out: &mut Out, block: Option<&Block>) {
 }
 
 fn state(out: &mut Out, node: &State) {
-    let name = lower(&node.name.node) + &renamed(&node.renamed);
+    let name = state_name(&node.name.node) + &renamed(&node.renamed, state_name);
     match &node.kind {
         StateKind::State => out.push(&format!("state {name}")),
         StateKind::Parallel => out.push(&format!("parallel {name}")),
@@ -446,7 +446,7 @@ fn from(out: &mut Out, node: &From) {
 }
 
 fn state_paths(paths: &[Path]) -> String {
-    paths.iter().map(path).collect::<Vec<_>>().join(" | ")
+    paths.iter().map(state_path).collect::<Vec<_>>().join(" | ")
 }
 
 fn line(out: &mut Out, node: &Line) {
@@ -521,7 +521,7 @@ pub(super) fn state_pattern(event: &EventPattern) -> String {
 fn subject(node: &Done) -> String {
     let binding =
         node.binding.as_ref().map_or(String::new(), |b| format!(" as {}", lower(&b.node)));
-    format!("({}){binding}", path(&node.subject))
+    format!("({}){binding}", state_path(&node.subject))
 }
 
 /// Prints the end of a transition: `if g -> T reenter { actions }`.
@@ -554,14 +554,14 @@ fn movement(out: &mut Out, node: &Tail) {
 pub(super) fn target(node: &Target, level: usize) -> String {
     let all =
         if node.arguments.is_empty() { String::new() } else { arguments(&node.arguments, level) };
-    format!("{}{all}", path(&node.path))
+    format!("{}{all}", state_path(&node.path))
 }
 
 // Prints steps and actions.
 
 /// Prints a step.
 pub(super) fn step(out: &mut Out, node: &Step) {
-    let name = lower(&node.name.node) + &renamed(&node.renamed);
+    let name = lower(&node.name.node) + &renamed(&node.renamed, lower);
     let client =
         node.client.as_ref().map_or(String::new(), |c| format!(" with {}", lower(&c.node)));
     let level = out.level;
@@ -843,10 +843,11 @@ fn expected(Expectation { negated, what }: &Expectation, level: usize) -> String
         Assertion::Ended(None) => "ended".to_owned(),
         Assertion::Ended(Some(status)) => format!("ended {}", status.node),
         Assertion::Offered(names, is_only) => {
-            format!("offered {}{}", if *is_only { "only " } else { "" }, all_paths(names))
+            let names: Vec<String> = names.iter().map(path).collect();
+            format!("offered {}{}", if *is_only { "only " } else { "" }, names.join(", "))
         }
         Assertion::Denied(None) => "denied".to_owned(),
-        Assertion::Denied(Some(state)) => format!("denied -> {}", path(state)),
+        Assertion::Denied(Some(state)) => format!("denied -> {}", state_path(state)),
         Assertion::Called(name, all) => {
             let all = all.as_ref().map_or(String::new(), |all| arguments(all, level));
             format!("called {}{all}", path(name))

@@ -262,7 +262,7 @@ async fn play(
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("it listens");
         let gate = AccessRules {
-            token: Token::new(TOKEN).expect("a token"),
+            clients: vec![(None, Token::new(TOKEN).expect("a token"))],
             people: Token::new(PEOPLE).expect("a token"),
             hosts: vec!["127.0.0.1".into(), "localhost".into()],
         };

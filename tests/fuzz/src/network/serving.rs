@@ -43,14 +43,14 @@ pub(super) fn replies(requests: &[Vec<u8>]) -> Vec<Read> {
             for run in ["r-0", "r-1"] {
                 let params = map([("owner", ChartValue::Text("Ada".into()))]);
                 let (chart, run) = (Some("Desk".into()), Some(run.into()));
-                runs.begin(Order { chart, run, params, ..Order::default() })
+                runs.begin(Order { chart, run, params, ..Order::default() }, None)
                     .await
                     .expect("it fits");
             }
             let by = map([("by", ChartValue::Int(3))]);
-            runs.fire("r-0", Some("a".into()), "add".into(), by).await.expect("it fits");
-            runs.fire("r-0", None, "ask".into(), Map::new()).await.expect("it fits");
-            runs.fire("r-1", None, "finish".into(), Map::new()).await.expect("it fits");
+            runs.fire("r-0", Some("a".into()), "add".into(), by, &None).await.expect("it fits");
+            runs.fire("r-0", None, "ask".into(), Map::new(), &None).await.expect("it fits");
+            runs.fire("r-1", None, "finish".into(), Map::new(), &None).await.expect("it fits");
             // Time for the turn in which the person is asked.
             tokio::time::sleep(Duration::from_secs(1)).await;
         });
@@ -142,7 +142,7 @@ fn serving<R>(file: &Path, client: impl AsyncFnOnce(Arc<Runs>, std::net::SocketA
         let runs = Arc::new(Runs::new(engine, feed, offers, limits, note));
         let token = |text| Token::new(text).expect("a token");
         let hosts = vec!["localhost".to_owned()];
-        let access = AccessRules { token: token(TOKEN), people: token(PEOPLE), hosts };
+        let access = AccessRules { clients: vec![(None, token(TOKEN))], people: token(PEOPLE), hosts };
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         tokio::select! {

@@ -177,7 +177,7 @@ fn shown<T: chartc_runtime::trace::Sink>(
 
 /// How the saved run and the new version fit, as `migrate --check` tells.
 fn compared(saved: &Saved, plans: &Arc<[Plan]>) -> Comparison {
-    saved.compare(|name| plans.iter().find(|p| p.chart().name == name).map(|p| p.tables()))
+    saved.compare(&plans.iter().map(Plan::tables).collect::<Vec<_>>())
 }
 
 fn from_snapshot(row: &Row, plans: &Arc<[Plan]>) -> Result<String, String> {

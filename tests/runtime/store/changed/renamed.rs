@@ -106,6 +106,27 @@ pub(super) const ROWS: &[Row] = &[
         ),
     ),
     tells(
+        &["the chart `Work` is `Job` now"],
+        row(
+            "the chart",
+            Waiting,
+            &[("chart Work {", "chart Job renamed_from Work {")],
+            Loads("waiting count=0"),
+        ),
+    ),
+    tells(
+        &["in `Part`: the chart `Part` is `Piece` now"],
+        row(
+            "a chart that is run",
+            Handing,
+            &[
+                ("chart Part {", "chart Piece renamed_from Whole, Part {"),
+                ("run part Part(word)", "run part Piece(word)"),
+            ],
+            Loads("handed count=0"),
+        ),
+    ),
+    tells(
         &["in `Part`: the state `reading` is `studying` now"],
         row(
             "a state of a chart that is run",

@@ -477,6 +477,7 @@ impl<'t> Numbers<'t> {
                 }
                 RenamedRow::Step(id) => drop(steps.insert(&*row.old, *id)),
                 RenamedRow::Variable(name) => drop(variables.insert(&*row.old, &**name)),
+                RenamedRow::Chart => {}
             }
         }
         // Present names replace equal earlier ones.

@@ -85,6 +85,8 @@ pub enum Place {
 /// A change that a run undergoes when it continues in another version of its chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
+    /// The chart has another name: the old one, the new one.
+    Chart(String, String),
     /// A state has another name: the old path, the new one.
     State(String, String),
     /// A step has another name: the old one, the new one.
@@ -237,6 +239,7 @@ impl core::fmt::Display for Timed {
 impl core::fmt::Display for Change {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
+            Self::Chart(old, new) => write!(f, "the chart `{old}` is `{new}` now"),
             Self::State(old, new) => write!(f, "the state `{old}` is `{new}` now"),
             Self::Step(old, new) => write!(f, "the step `{old}` is `{new}` now"),
             Self::Variable(old, new) => write!(f, "the variable `{old}` is `{new}` now"),

@@ -326,6 +326,7 @@ fn seen(observable: &Observable, in_line: bool) -> Option<&'static str> {
         | Observable::Health
         | Observable::Advice
         | Observable::LastResult
+        | Observable::LastFailed
         | Observable::Calls(_)
         | Observable::Tokens(_)
         | Observable::Cost(_)

@@ -89,8 +89,12 @@ impl Writer<'_> {
                 self.tries(call.using(Use::Allocator), Type::Text, Error::Failure)
             }
             Observable::LastResult => {
-                Code::place(Fragment::from("self.last_result").using(Use::Allocator), Type::Text)
+                Code::place(Fragment::from("self.last_result.text").using(Use::Allocator), Type::Text)
             }
+            Observable::LastFailed => Code::owned(
+                Fragment::from("self.last_result.failed").using(Use::Allocator),
+                Type::Bool,
+            ),
             Observable::Event => text("event_name"),
             Observable::Streak(of) => {
                 let text = match of {

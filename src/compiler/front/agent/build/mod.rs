@@ -118,7 +118,8 @@ fn chart(
     body(&mut items, workflow.machine.as_ref(), &sources, built, &shared);
     items.extend(components(work, inserts, &scope));
     let supplied = BUILTINS.iter().map(|b| b.name).collect();
-    Chart { name: Ident::new(chart_name(source, agent), head), items, end: Vec::new(), supplied }
+    let name = Ident::new(chart_name(source, agent), head);
+    Chart { name, renamed: Vec::new(), items, end: Vec::new(), supplied }
 }
 
 /// Reports actions of code steps that follow a model step of the same states, in agents that allow a turn more calls than they have model

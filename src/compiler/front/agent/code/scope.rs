@@ -41,10 +41,10 @@ pub(in crate::front::agent) const OBSERVABLES: &[&str] = &[
     "event",
 ];
 
-/// The words for what calls took, which only charts know. An agent's own name hides such a word and stays; an undeclared name must not
+/// The words for what calls took and became of, which only charts know. An agent's own name hides such a word and stays; an undeclared name must not
 /// read it.
 pub(in crate::front::agent) const AMOUNTS: &[&str] =
-    &["calls", "calls_here", "tokens", "tokens_here", "cost", "cost_here"];
+    &["calls", "calls_here", "tokens", "tokens_here", "cost", "cost_here", "last_failed"];
 
 /// The names of an agent.
 #[derive(Debug, Default)]

@@ -208,7 +208,8 @@ impl Reader<'_> {
         let steps = match fields.get("steps") {
             Some((node, at)) => self.steps(node, at),
             None => {
-                if !self.escalate_misspelling(&fields, &["steps"]) {
+                // A state machine alone can be drawn and checked.
+                if !self.escalate_misspelling(&fields, &["steps"]) && machine.is_none() {
                     self.findings.push(missing_field::lacks("`workflow` needs `steps`", at));
                 }
                 Vec::new()

@@ -315,8 +315,15 @@ fn chart(cx: &mut Cx<'_>, pair: P<'_>) -> Chart {
     let mut inner = parts(pair);
     let name = inner.next().expect("a chart has a name");
     let name = cx.declared(&name, Spelling::Upper, "a chart");
+    let renamed = match inner.peek() {
+        Some(part) if part.as_rule() == Rule::renamed => {
+            inner.next();
+            cx.renamed(part)
+        }
+        _ => Vec::new(),
+    };
     let body = cx.body(inner, BodyKind::Chart, |cx, p| Some(chart_item(cx, p)));
-    Chart { name, items: body.items, end: body.end, supplied: Vec::new() }
+    Chart { name, renamed, items: body.items, end: body.end, supplied: Vec::new() }
 }
 
 fn chart_item(cx: &mut Cx<'_>, pair: P<'_>) -> ChartItem {
@@ -844,6 +851,8 @@ enum Spelling {
     Upper,
     /// `lower_snake`.
     Lower,
+    /// Any word, because states keep the names that other formats gave them.
+    Any,
 }
 
 impl Cx<'_> {
@@ -857,11 +866,12 @@ impl Cx<'_> {
         let (fits, wanted) = match spelling {
             Spelling::Upper => (is_upper_camel(name), "UpperCamel"),
             Spelling::Lower => (is_lower_snake(name), "lower_snake"),
+            Spelling::Any => return ident,
         };
         if !fits {
             let fixed = match spelling {
                 Spelling::Upper => to_upper_camel(name),
-                Spelling::Lower => to_lower_snake(name),
+                Spelling::Lower | Spelling::Any => to_lower_snake(name),
             };
             let message = format!("the name of {what} is {wanted}, `{name}` is not");
             let help = format!("write `{fixed}`, or keep it in back-quotes");

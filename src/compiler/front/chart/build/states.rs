@@ -120,7 +120,7 @@ fn state(cx: &mut Cx<'_>, pair: P<'_>) -> State {
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::renamed => renamed = cx.renamed(part),
-            Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a state")),
+            Rule::name => name = Some(cx.declared(&part, Spelling::Any, "a state")),
             Rule::results => {
                 for result in part.into_inner().filter(|p| p.as_rule() == Rule::result) {
                     let mut value = None;
@@ -175,7 +175,7 @@ fn history(cx: &mut Cx<'_>, pair: P<'_>) -> History {
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::renamed => renamed = cx.renamed(part),
-            Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a history")),
+            Rule::name => name = Some(cx.declared(&part, Spelling::Any, "a history")),
             Rule::kw_deep => deep = true,
             Rule::path => default.push(cx.path(part)),
             Rule::block => actions = Some(cx.block(part)),
