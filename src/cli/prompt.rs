@@ -21,7 +21,7 @@ use chartc_compiler::syntax::source::{Sources, Span};
 use chartc_core::arena::{EventId, StateId, StepId, VarId};
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
-    AskOn, BinaryOp, Chart, CompareOp, Expr, ExprKind, StateKind, StepKind, Template, TemplatePart,
+    BinaryOp, Chart, CompareOp, Expr, ExprKind, StateKind, Step, StepKind, Template, TemplatePart,
     Type, TypeDef, TypeKind, Variable, VariableKind,
 };
 use chartc_core::plan::Plan;
@@ -170,7 +170,7 @@ fn show_step(
     (shown, faults): (&mut Vec<ShownQuestion>, &mut StyledText),
 ) -> miette::Result<()> {
     let step = &request.chart.steps[id.index()];
-    let events = questions_of(&step.kind, wanted);
+    let events = questions_of(step, wanted);
     let is_one_of_many = events.len() > 1;
     for on in events {
         let name = on.map(|on| request.chart.events[on.index()].name.clone());
@@ -212,14 +212,12 @@ fn show_step(
 }
 
 /// The events on which a step is to be asked; `None` stands for a question without an event.
-fn questions_of(kind: &StepKind, wanted: Option<EventId>) -> Vec<Option<EventId>> {
-    match kind {
-        StepKind::Ask { on: AskOn::Event(events), .. } => {
-            let fits = |event: &&EventId| wanted.is_none_or(|wanted| wanted == **event);
-            events.iter().filter(fits).map(|event| Some(*event)).collect()
-        }
-        _ => vec![None; usize::from(wanted.is_none())],
+fn questions_of(step: &Step, wanted: Option<EventId>) -> Vec<Option<EventId>> {
+    if !step.is_on_event() {
+        return vec![None; usize::from(wanted.is_none())];
     }
+    let fits = |event: &&EventId| wanted.is_none_or(|wanted| wanted == **event);
+    step.events().iter().filter(fits).map(|event| Some(*event)).collect()
 }
 
 /// The question that the command line asks for.
@@ -313,9 +311,7 @@ fn begin_at(chart: &mut Chart, at: StateId, enters: bool) {
 fn event(chart: &Chart, name: &str) -> miette::Result<EventId> {
     let mut waited: Vec<EventId> = Vec::new();
     for step in &chart.steps {
-        if let StepKind::Ask { on: AskOn::Event(events), .. } = &step.kind {
-            waited.extend(events);
-        }
+        waited.extend(step.events());
     }
     let name_of = |id: &EventId| chart.events[id.index()].name.as_str();
     waited.iter().copied().find(|id| name_of(id) == name).ok_or_else(|| {

@@ -612,7 +612,7 @@ fn waits_for_a_turn<M: Machine, T: Sink>(session: &Session<M, T>) -> Option<&str
     }
     let machine = session.machine();
     let steps = &machine.tables().steps;
-    let step = steps.iter().find(|row| row.kind.is_walked() && machine.is_active(row.state));
+    let step = steps.iter().find(|row| row.is_walked() && machine.is_active(row.state));
     step.map(|row| &*row.name)
 }
 

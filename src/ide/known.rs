@@ -244,15 +244,17 @@ fn state<'c>(state: &'c State, note: Note<'c>) -> Decl<'c> {
 }
 
 fn step<'c>(step: &'c Step, note: Note<'c>) -> Decl<'c> {
+    let on = match &step.on {
+        None => String::new(),
+        Some(EventPattern::Event(path, _)) => format!(" on {}", path.text()),
+        Some(_) => " on turn".to_owned(),
+    };
     let detail = match &step.kind {
-        StepKind::Llm => "llm".to_owned(),
+        StepKind::Llm => format!("llm{on}"),
         StepKind::Code(_) => "code".to_owned(),
-        StepKind::Ask(ask) => match &ask.on {
-            EventPattern::Event(path, _) => format!("ask on {}", path.text()),
-            _ => "ask on turn".to_owned(),
-        },
-        StepKind::Call(tool, _) => format!("call {}", tool.text()),
-        StepKind::Human(_) => "human".to_owned(),
+        StepKind::Ask(_) => format!("ask{on}"),
+        StepKind::Call(tool, _) => format!("call{on} {}", tool.text()),
+        StepKind::Human(_) => format!("human{on}"),
         StepKind::Run(run) => format!("run {}", run.chart.node),
     };
     let ty = step.items.iter().find_map(|noted| match &noted.node {

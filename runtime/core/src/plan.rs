@@ -34,11 +34,11 @@ use crate::expr::{Map, Value};
 use crate::form::ActionForm;
 use crate::machine::{Element, LimitKind};
 use crate::model::{
-    Action, AskOn, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
+    Action, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     ComputedLimit, Each, Event, Expr, ExprKind, Failure, FailureKinds, FailurePolicy, Field,
     Forward, Function, FunctionKind, Insert, Limits, Local, Lost, Method, Observable, Otherwise,
     Permission, Position, Predicate, Receiver, Renamed, Retry, Run, Scope, Since, State, StateKind,
-    Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart, Tool, ToolSet,
+    Starts, Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart, Tool, ToolSet,
     Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
 };
 use crate::semantics::MICROSTEPS;
@@ -46,7 +46,7 @@ use crate::structure::{self, EntrySet, Shape, Tree};
 use crate::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, RenameRow, RenamedRow, Route, Rows, Span, StateRow, StateRowKind,
-    StepRow, StepRowKind, Summary, Tables, Text, ToolRow, TransitionRow, TriggerRow, TypeRow,
+    StartsRow, StepRow, StepRowKind, Summary, Tables, Text, ToolRow, TransitionRow, TriggerRow, TypeRow,
     TypedRow, WalkRow, millionths,
 };
 use alloc::boxed::Box;
@@ -405,11 +405,7 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
     let kind = match &step.kind {
         StepKind::Llm => StepRowKind::Llm,
         StepKind::Code(_) => StepRowKind::Code,
-        StepKind::Ask { on, always, otherwise } => StepRowKind::Ask {
-            on: match on {
-                AskOn::Turn => None,
-                AskOn::Event(events) => Some(span(&mut pools.events, events.iter().copied())),
-            },
+        StepKind::Ask { always, otherwise } => StepRowKind::Ask {
             always: *always,
             otherwise: match otherwise {
                 Otherwise::Stay => None,
@@ -418,13 +414,21 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
         },
         StepKind::Call(..) => StepRowKind::Call,
         StepKind::Human(_) => StepRowKind::Human,
-        StepKind::Run(run) => StepRowKind::Run { on_entry: run.on_entry, forward: run.forward },
+        StepKind::Run(run) => StepRowKind::Run { forward: run.forward },
+    };
+    let starts = match &step.starts {
+        Starts::InTurn => StartsRow::InTurn,
+        Starts::OnEntry => StartsRow::OnEntry,
+        Starts::OnEvent(events) => {
+            StartsRow::OnEvent(span(&mut pools.events, events.iter().copied()))
+        }
     };
     let FailurePolicy { retry, then } = step.failure;
     StepRow {
         name: step.name.as_str().into(),
         state: step.state,
         kind,
+        starts,
         guard: step.guard.is_some(),
         retries: retry.times,
         retries_on: retry.on,
@@ -590,8 +594,8 @@ fn reacts(draft: &Draft, index: usize) -> Reacts {
     }
     for step in state.steps.of(&draft.pools.steps) {
         all = all.with(Reacts::ALIVE);
-        if matches!(draft.steps[step.index()].kind, StepRowKind::Ask { on: Some(_), .. }) {
-            all = all.with(Reacts::ASK);
+        if matches!(draft.steps[step.index()].starts, StartsRow::OnEvent(_)) {
+            all = all.with(Reacts::START);
         }
     }
     if state.defers.len > 0 {
@@ -854,7 +858,6 @@ records! {
     Transition { source trigger scope guard targets kind actions } without bound;
     Scope { wildcard any_of none_of };
     Target { state arguments };
-    Run { chart arguments on_entry forward };
     Choice { name text transition kind };
     Each { local list returns at_a_time most enough lost };
     StepTools { set calls };
@@ -899,15 +902,59 @@ impl Feed for Tool {
     }
 }
 
+/// The kind of a step and the moment at which it starts. What could not wait for an event before has the form from before it could.
+fn feed_kind(kind: &StepKind, starts: &Starts, to: &mut Fnv) {
+    let usual = match kind {
+        StepKind::Llm => {
+            to.number(0);
+            *starts == Starts::InTurn
+        }
+        StepKind::Code(actions) => {
+            to.number(1);
+            actions.feed(to);
+            *starts == Starts::InTurn
+        }
+        StepKind::Ask { always, otherwise } => {
+            to.number(2);
+            starts.feed(to);
+            always.feed(to);
+            otherwise.feed(to);
+            true
+        }
+        StepKind::Call(tool, arguments) => {
+            to.number(3);
+            tool.feed(to);
+            arguments.feed(to);
+            *starts == Starts::InTurn
+        }
+        StepKind::Human(question) => {
+            to.number(4);
+            question.feed(to);
+            *starts == Starts::InTurn
+        }
+        StepKind::Run(Run { chart, arguments, forward }) => {
+            to.number(5);
+            chart.feed(to);
+            arguments.feed(to);
+            (*starts == Starts::OnEntry).feed(to);
+            forward.feed(to);
+            !matches!(starts, Starts::OnEvent(_))
+        }
+    };
+    if !usual {
+        starts.feed(to);
+    }
+}
+
 /// A step without `each`, `doubt retry`, `cut ok`, `exact` and `asking` has the form from before these existed.
 impl Feed for Step {
     fn feed(&self, to: &mut Fnv) {
-        let Self { name, state, kind, guard, client, prompt, failure, .. } = self;
+        let Self { name, state, kind, starts, guard, client, prompt, failure, .. } = self;
         let Self { returns, into, ends_turn, outcomes, tools, each, retries_doubt, .. } = self;
         let Self { accepts_cut, is_exact, asking, doc: _, .. } = self;
         name.feed(to);
         state.feed(to);
-        kind.feed(to);
+        feed_kind(kind, starts, to);
         guard.feed(to);
         client.feed(to);
         prompt.feed(to);
@@ -1051,8 +1098,7 @@ variants! {
         9 StepError(s); 10 StepTimeout(s e); 11 StepDoubt(s); 12 StepElse(s); 13 Error(p); 14 LimitWarn(p); 15 AnyOccurrence;
     }
     ChoiceKind { 0 Option(fields); 1 Call(set into); }
-    StepKind { 0 Llm; 1 Code(s); 2 Ask{on always otherwise}; 3 Call(t a); 4 Human(t); 5 Run(r); }
-    AskOn { 0 Turn; 1 Event(e); }
+    Starts { 0 InTurn; 1 OnEvent(e); 2 OnEntry; }
     Otherwise { 0 Stay; 1 Take(t); }
     Receiver { 0 Own; 1 Parent; 2 Child(s); 3 Element(s e); }
     Forward { 0 Rest; 1 All; 2 Nothing; }
@@ -1102,7 +1148,7 @@ fn summary(tables: &Tables) -> Summary {
             || states.clone().any(|row| row.limits != LimitsRow::PLAIN),
         default_actions: states.clone().any(|row| row.default_actions),
         asks: kinds().any(|kind| matches!(kind, StepRowKind::Ask { .. })),
-        entry_runs: kinds().any(|kind| matches!(kind, StepRowKind::Run { on_entry: true, .. })),
+        entry_runs: tables.steps.iter().any(|row| row.starts == StartsRow::OnEntry),
         histories: tables.histories() > 0,
         computed: tables.transitions.iter().any(|row| row.route == Route::Computed),
     }

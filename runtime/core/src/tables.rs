@@ -27,7 +27,7 @@ use core::fmt;
 use core::ops::Deref;
 
 /// The version of the tables. Generated code does not compile against a runtime with another version.
-pub const ABI: u32 = 14;
+pub const ABI: u32 = 15;
 
 /// The half-open range `start..start + len` of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -450,6 +450,8 @@ pub struct StepRow {
     pub state: StateId,
     /// The kind of the step.
     pub kind: StepRowKind,
+    /// The moment at which it starts.
+    pub starts: StartsRow,
     /// Whether it has an `if`.
     pub guard: bool,
     /// The number of attempts after the first.
@@ -481,11 +483,22 @@ pub struct StepRow {
 }
 
 impl StepRow {
+    /// Whether the walk of a turn starts the step.
+    pub const fn is_walked(&self) -> bool {
+        matches!(self.starts, StartsRow::InTurn)
+    }
+
+    /// Whether events start the step.
+    pub const fn is_on_event(&self) -> bool {
+        matches!(self.starts, StartsRow::OnEvent(_))
+    }
+
     /// A `code` step of the root.
     pub const PLAIN: Self = Self {
         name: Text::Static(""),
         state: StateId(0),
         kind: StepRowKind::Code,
+        starts: StartsRow::InTurn,
         guard: false,
         retries: 0,
         retries_on: FailureKinds::ALL,
@@ -562,8 +575,8 @@ impl Reacts {
     pub const WARN: Self = Self(1 << 8);
     /// Something outside the machine can trigger it: it has a step, or a transition that the host, its data or the clock can trigger.
     pub const ALIVE: Self = Self(1 << 9);
-    /// An `ask` on host events.
-    pub const ASK: Self = Self(1 << 10);
+    /// A step that host events start.
+    pub const START: Self = Self(1 << 10);
     /// A limit on the time in the state.
     pub const TIME: Self = Self(1 << 11);
     /// A `defer` line.
@@ -992,8 +1005,6 @@ pub enum StepRowKind {
     Code,
     /// A question to a model, answered by one of the enabled options.
     Ask {
-        /// The events that cause the question, in `event_pool`; `None` if the walk of a turn does.
-        on: Option<Span>,
         /// Whether a model is asked even if there is a single option.
         always: bool,
         /// The transition of `else -> T`; `None` for `else stay`.
@@ -1005,18 +1016,20 @@ pub enum StepRowKind {
     Human,
     /// A child chart; the walk does not wait for it.
     Run {
-        /// Whether it starts when the macrostep ends in which the step's state was entered, instead of in the walk.
-        on_entry: bool,
         /// The events of this chart that are forwarded to the child chart.
         forward: Forward,
     },
 }
 
-impl StepRowKind {
-    /// Whether the walk of a turn starts the step, rather than an event or the entry of its state.
-    pub const fn is_walked(self) -> bool {
-        !matches!(self, Self::Ask { on: Some(_), .. } | Self::Run { on_entry: true, .. })
-    }
+/// The moment at which a step starts, while its state is active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartsRow {
+    /// In the walk of a turn.
+    InTurn,
+    /// When the macrostep ends in which its state was entered.
+    OnEntry,
+    /// When one of these events, in `event_pool`, comes and no transition is taken for it.
+    OnEvent(Span),
 }
 
 /// The treatment of a step that has failed in its last attempt.

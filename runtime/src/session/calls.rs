@@ -691,7 +691,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
                     || children.iter().any(|key| key.step == step)
             };
             let starts = |(nth, row): (usize, &StepRow)| {
-                row.kind.is_walked() && machine.is_active(row.state) && !is_open(StepId::at(nth))
+                row.is_walked() && machine.is_active(row.state) && !is_open(StepId::at(nth))
             };
             outlook.has_turn_work |= !is_walking && tables.steps.iter().enumerate().any(starts);
             for row in tables.transitions.iter().filter(|row| machine.is_active(row.source)) {

@@ -35,7 +35,7 @@ const fn step(name: &'static str, kind: StepRowKind) -> StepRow {
 
 static STEPS: [StepRow; 2] = [
     step("think", StepRowKind::Llm),
-    step("choose", StepRowKind::Ask { on: None, always: true, otherwise: None }),
+    step("choose", StepRowKind::Ask { always: true, otherwise: None }),
 ];
 static EVENTS: [EventRow; 1] =
     [EventRow { name: Text::Static("poke"), fields: Span { start: 0, len: 2 } }];

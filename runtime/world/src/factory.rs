@@ -30,7 +30,7 @@ use crate::world::{ArtifactMemory, Auctioneer, NewAgent, World};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{AskOn, Chart, StepKind, Transition, Trigger, VariableKind};
+use chartc_core::model::{Chart, Step, StepKind, Transition, Trigger, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::agent::{
@@ -207,11 +207,7 @@ fn params(chart: &Chart, entry: &Map, name: &str) -> Map {
 
 /// Whether anything in the chart depends on turns.
 pub fn has_turns(chart: &Chart) -> bool {
-    let walks = chart.steps.iter().any(|step| match &step.kind {
-        StepKind::Ask { on, .. } => *on == AskOn::Turn,
-        StepKind::Run(run) => !run.on_entry,
-        _ => true,
-    });
+    let walks = chart.steps.iter().any(Step::is_walked);
     let moves = |line: &Transition| {
         matches!(
             &line.trigger,

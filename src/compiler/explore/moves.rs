@@ -28,7 +28,7 @@ use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{LimitKind, StepKey};
 use chartc_core::model::{
-    AskOn, Chart, ChoiceKind, CompareOp, Expr, ExprKind, FailureKinds, Limits, Observable, Step,
+    Chart, ChoiceKind, CompareOp, Expr, ExprKind, FailureKinds, Limits, Observable, Step,
     StepKind, Transition, Trigger, VariableKind,
 };
 use chartc_core::store::bits;
@@ -371,9 +371,7 @@ impl ObservedEvents {
             }
         }
         for step in &chart.steps {
-            if let StepKind::Ask { on: AskOn::Event(on), .. } = &step.kind {
-                hears(on, step.state);
-            }
+            hears(step.events(), step.state);
         }
         for (id, state) in chart.state_ids().zip(&chart.states) {
             hears(&state.defers, id);

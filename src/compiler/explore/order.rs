@@ -21,7 +21,7 @@ use crate::analysis::facts::values::{self, declared};
 use chartc_core::arena::{EventId, FunctionId, StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    Action, AskOn, Chart, CheckArgument, ChoiceKind, Expr, StepKind, Subject, Transition, Trigger,
+    Action, Chart, CheckArgument, ChoiceKind, Expr, Step, StepKind, Subject, Transition, Trigger,
 };
 
 /// What a line claims: no run does `what` more than `most` times before it has done `until`.
@@ -165,7 +165,7 @@ impl<'c> Sites<'c> {
                 }) || self.transitions().any(|transition| calls(&transition.actions))
                     || self
                         .steps()
-                        .any(|kind| matches!(kind, StepKind::Code(block) if calls(block)))
+                        .any(|step| matches!(&step.kind, StepKind::Code(block) if calls(block)))
             }
             Subject::Tool(tool) => {
                 let chooses = |transition: &Transition| {
@@ -187,9 +187,8 @@ impl<'c> Sites<'c> {
                 follows(chart, transition, what) && self.reach.can_enter(transition.source)
             }),
             Subject::Event(event) => {
-                let asks = |kind: &StepKind| matches!(kind, StepKind::Ask { on: AskOn::Event(of), .. } if of.contains(event));
                 self.transitions().any(|transition| handles(&transition.trigger, *event))
-                    || self.steps().any(asks)
+                    || self.steps().any(|step| step.events().contains(event))
             }
         }
     }
@@ -210,10 +209,10 @@ impl<'c> Sites<'c> {
         .map(|(_, transition)| transition)
     }
 
-    /// The kinds of the steps that may run.
-    fn steps(&self) -> impl Iterator<Item = &'c StepKind> + '_ {
+    /// The steps that may run.
+    fn steps(&self) -> impl Iterator<Item = &'c Step> + '_ {
         let steps = self.chart.steps.iter().zip(&self.facts.scopes.steps);
-        steps.filter(|(_, place)| self.meets(place)).map(|(step, _)| &step.kind)
+        steps.filter(|(_, place)| self.meets(place)).map(|(step, _)| step)
     }
 }
 
@@ -296,8 +295,8 @@ fn times(chart: &Chart, facts: &Facts, what: &Subject) -> Option<i64> {
         Subject::State(state) => enters_once(*state).then_some(1),
         Subject::Effect(effect) => {
             // A step runs again in each turn.
-            if sites.steps().any(|kind| {
-                matches!(kind, StepKind::Code(block)
+            if sites.steps().any(|step| {
+                matches!(&step.kind, StepKind::Code(block)
                 if most_calls(block, *effect) != Some(0))
             }) {
                 return None;
@@ -313,7 +312,14 @@ fn times(chart: &Chart, facts: &Facts, what: &Subject) -> Option<i64> {
             }
             Some(sum + takings(&|transition| most_calls(&transition.actions, *effect))?)
         }
-        Subject::Event(_) if sites.steps().any(|kind| matches!(kind, StepKind::Ask { .. })) => None,
+        // A step that the event starts leaves the state as it is, so the event may start it again.
+        Subject::Event(event)
+            if sites.steps().any(|step| {
+                matches!(step.kind, StepKind::Ask { .. }) || step.events().contains(event)
+            }) =>
+        {
+            None
+        }
         Subject::Event(event) => {
             takings(&|transition| Some(i64::from(handles(&transition.trigger, *event))))
         }

@@ -13,7 +13,7 @@ use crate::analysis::facts::reach::{
 };
 use chartc_core::arena::{ChoiceId, EventId, StateId, StepId, VarId};
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, StateKind, Step,
+    Action, BinaryOp, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, StateKind, Step,
     StepKind, Transition, Trigger, Type, UnaryOp, VariableKind,
 };
 use std::collections::BTreeMap;
@@ -61,7 +61,11 @@ fn is_plain(chart: &Chart) -> bool {
         // A step fails if its list is too long.
         step.tools.is_none()
             && step.each.is_none()
-            && matches!(step.kind, StepKind::Code(_) | StepKind::Llm | StepKind::Ask { .. })
+            && match step.kind {
+                StepKind::Ask { .. } => true,
+                StepKind::Code(_) | StepKind::Llm => step.is_walked(),
+                StepKind::Call(..) | StepKind::Human(_) | StepKind::Run(_) => false,
+            }
     });
     let mut sends = false;
     chart.blocks().for_each(|block| {
@@ -123,7 +127,7 @@ impl<'c> Ways<'c> {
         if transitions.iter().any(|transition| is_sure(transition)) {
             return true;
         }
-        let on = |step: &Step| matches!(&step.kind, StepKind::Ask { on: AskOn::Event(of), .. } if of.contains(&event));
+        let on = |step: &Step| step.events().contains(&event);
         let mut asks = self.steps(leaf).filter(|(_, step)| on(step)).peekable();
         asks.peek().is_some()
             && asks.all(|(_, step)| step.guard.is_none())
@@ -189,7 +193,7 @@ impl<'c> Ways<'c> {
 
     /// The transitions that may be taken without an input, or when a walk that was under way continues.
     fn moves_on(&self, leaf: StateId) -> Vec<&'c Transition> {
-        let is_turned = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Turn, .. });
+        let is_turned = |step: &Step| step.is_walked() && matches!(step.kind, StepKind::Ask { .. });
         let asks = self.steps(leaf).any(|(_, step)| is_turned(step));
         let walks = |step: StepId| {
             let step = &self.chart.steps[step.index()];

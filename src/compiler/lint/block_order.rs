@@ -18,7 +18,7 @@ use crate::analysis::facts::reach::{GraphNode, entered_by_default, entries};
 use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{AskOn, Chart, StateKind, Step, StepKind, Trigger};
+use chartc_core::model::{Chart, StateKind, Step, StepKind, Trigger};
 
 pub(super) static LINT: Lint = Lint { rule: &rules::BLOCK_ORDER, needs_whole: true, run };
 
@@ -59,11 +59,8 @@ fn run(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Whether the walk of a turn waits for the outcome of the step.
 fn is_awaited(step: &Step) -> bool {
-    match &step.kind {
-        StepKind::Llm | StepKind::Call(..) => true,
-        StepKind::Ask { on, .. } => matches!(on, AskOn::Turn),
-        StepKind::Code(_) | StepKind::Human(_) | StepKind::Run(_) => false,
-    }
+    step.is_walked()
+        && matches!(step.kind, StepKind::Llm | StepKind::Call(..) | StepKind::Ask { .. })
 }
 
 /// Whether the state is in a region, which has a walk of its own.
@@ -90,11 +87,8 @@ fn waiting(chart: &Chart, step: StepId, entered: &[StateId]) -> Option<StepId> {
     };
     // Another model step would find no call left.
     let is_last_call = calls(step) && chart.calls_per_turn == Some(1);
-    let runs = |id: &StepId| match &chart.steps[id.index()].kind {
-        StepKind::Llm => !is_last_call,
-        StepKind::Ask { on, .. } => matches!(on, AskOn::Turn) && !is_last_call,
-        StepKind::Run(run) => !run.on_entry,
-        StepKind::Call(..) | StepKind::Code(_) | StepKind::Human(_) => true,
+    let runs = |id: &StepId| {
+        chart.steps[id.index()].is_walked() && !(calls(*id) && is_last_call)
     };
     let steps = entered.iter().flat_map(|state| &chart.state(*state).steps).copied();
     steps.filter(|id| *id < step).find(runs)

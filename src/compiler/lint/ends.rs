@@ -394,8 +394,8 @@ pub(super) fn stuck_by_failure(context: &Context<'_>) -> Vec<StuckByFailure> {
     for (i, step) in chart.steps.iter().enumerate() {
         let (id, leaf) = (StepId::at(i), step.state);
         let once = match &step.kind {
-            StepKind::Call(..) => false,
-            StepKind::Run(run) => run.on_entry,
+            StepKind::Call(..) if step.is_walked() => false,
+            StepKind::Run(_) => !step.is_walked(),
             _ => {
                 continue;
             }

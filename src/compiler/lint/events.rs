@@ -35,8 +35,8 @@ use crate::syntax::diagnostic::{Diagnostic, Severity};
 use crate::syntax::source::Span;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, Expr, ExprKind, Field, Forward, Limits, Receiver, StateKind,
-    Step, StepKind, Transition, Trigger, Type,
+    Action, BinaryOp, Chart, Expr, ExprKind, Field, Forward, Limits, Receiver, Starts,
+    StateKind, Step, StepKind, Transition, Trigger, Type,
 };
 use chartc_core::tables::CATCH_ALL;
 use std::collections::BTreeSet;
@@ -94,7 +94,7 @@ fn dead(context: &Context<'_>, one: &Unhandled) -> Diagnostic {
             Handler::Transition(transition) => {
                 (map.transition(*transition).whole, chart.transition(*transition).source)
             }
-            Handler::Question(step) => (map.step(*step).name, chart.steps[step.index()].state),
+            Handler::Step(step) => (map.step(*step).name, chart.steps[step.index()].state),
         };
         found = found.related(span, format!("{} is never active", words::state(chart, state)));
     }
@@ -156,12 +156,7 @@ fn waits(
     let is_limited = chart.ancestors(leaf).any(|s| chart.state(s).limits != Limits::default());
     let acts = |(i, row): (usize, &Step)| {
         facts.scopes.step(StepId::at(i)).may_hold_in(chart, leaf)
-            && match &row.kind {
-                StepKind::Ask { on: AskOn::Event(events), .. } => {
-                    events.iter().any(|event| given[event.index()])
-                }
-                _ => true,
-            }
+            && (!row.is_on_event() || row.events().iter().any(|event| given[event.index()]))
     };
     if is_limited || chart.steps.iter().enumerate().any(acts) {
         return None;
@@ -269,7 +264,7 @@ fn find_misdirected_event(context: &Context<'_>, diagnostics: &mut Vec<Diagnosti
     }
 }
 
-/// Whether each transition and question for the event belongs to a state that is not active when the event comes.
+/// Whether each transition and step for the event belongs to a state that is not active when the event comes.
 fn is_lost(context: &Context<'_>, post: &PostSpans) -> bool {
     let Context { chart, facts, .. } = context;
     let Some(by @ Sender::Lines(_)) = sender(context, post) else { return false };
@@ -280,12 +275,9 @@ fn is_lost(context: &Context<'_>, post: &PostSpans) -> bool {
         let within = &facts.scopes.transition(TransitionId::at(i)).within;
         (named || any) && within.iter().any(|state| !gone(*state))
     };
-    let asks = |step: &Step| {
-        let StepKind::Ask { on: AskOn::Event(events), .. } = &step.kind else { return false };
-        events.contains(&post.event) && !gone(step.state)
-    };
+    let starts = |step: &Step| step.events().contains(&post.event) && !gone(step.state);
     let kept = chart.states.iter().any(|state| state.defers.contains(&post.event));
-    !kept && !chart.transitions.iter().enumerate().any(takes) && !chart.steps.iter().any(asks)
+    !kept && !chart.transitions.iter().enumerate().any(takes) && !chart.steps.iter().any(starts)
 }
 
 // Events that are sent to a child chart while it does not run.
@@ -299,7 +291,7 @@ fn find_absent_child(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
         let Receiver::Child(step) = post.to else { continue };
         let row = &chart.steps[step.index()];
         let Some(sender) = sender(context, post).filter(|by| is_run(context, by)) else { continue };
-        let on_entry = matches!(&row.kind, StepKind::Run(run) if run.on_entry);
+        let on_entry = row.starts == Starts::OnEntry;
         let (name, state) = (words::step(chart, step), words::state(chart, row.state));
         let event = &chart.events[post.event.index()].name;
         let (message, help) = match after(context, &sender, row.state) {

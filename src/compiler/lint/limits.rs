@@ -609,6 +609,10 @@ fn find_unhandled_doubt(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>
     for (i, step) in chart.steps.iter().enumerate() {
         let id = StepId::at(i);
         let StepKind::Call(tool, _) = &step.kind else { continue };
+        // Only another event starts it again.
+        if step.is_on_event() {
+            continue;
+        }
         let outcomes = || chart.transitions.iter().map(|row| (&row.trigger, row));
         let is_handled = matches!(step.failure.then, Failure::Take(_))
             || outcomes().any(|(trigger, _)| {

@@ -39,7 +39,7 @@ use crate::syntax::source::Span;
 use chartc_core::arena::{EventId, StateId, TransitionId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    AskOn, Chart, Expr, Failure, Otherwise, Scope, StepKind, Transition, Trigger, VariableKind,
+    Chart, Expr, Failure, Otherwise, Scope, Step, StepKind, Transition, Trigger, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -349,18 +349,20 @@ fn matters(chart: &Chart, facts: &Facts, id: TransitionId) -> bool {
         }
         // Without a handler, the run ends at the limit.
         Trigger::Error(pattern) => pattern == "*" || pattern.starts_with("limit"),
-        // Without the transition, the event would be deferred, forwarded to a child chart, or put a question.
+        // Without the transition, the event would be deferred, forwarded to a child chart, or start a step.
         Trigger::Event(events) => events.iter().any(|event| {
             facts.passed.contains(event)
                 || chart.states.iter().any(|state| state.defers.contains(event))
-                || is_asked(chart, transition.source, &AskOn::Event(vec![*event]))
+                || beside(chart, transition.source).any(|step| step.events().contains(event))
         }),
         Trigger::AnyEvent | Trigger::AnyOccurrence => {
             !facts.passed.is_empty()
                 || chart.defers()
-                || asks(chart, transition.source).next().is_some()
+                || beside(chart, transition.source).any(|step| is_ask(step) || step.is_on_event())
         }
-        Trigger::Turn => is_asked(chart, transition.source, &AskOn::Turn),
+        Trigger::Turn => {
+            beside(chart, transition.source).any(|step| is_ask(step) && step.is_walked())
+        }
         _ => false,
     };
     by_itself || others(chart, id).any(|other| share(transition, chart.transition(other)))
@@ -391,22 +393,13 @@ fn share(transition: &Transition, other: &Transition) -> bool {
     }
 }
 
-/// The triggers of the questions that may be open while the state is active.
-fn asks(chart: &Chart, state: StateId) -> impl Iterator<Item = &AskOn> {
-    chart.steps.iter().filter(move |step| !exclusive(chart, step.state, state)).filter_map(|step| {
-        match &step.kind {
-            StepKind::Ask { on, .. } => Some(on),
-            _ => None,
-        }
-    })
+/// The steps that may be under way while the state is active.
+fn beside(chart: &Chart, state: StateId) -> impl Iterator<Item = &Step> {
+    chart.steps.iter().filter(move |step| !exclusive(chart, step.state, state))
 }
 
-fn is_asked(chart: &Chart, state: StateId, on: &AskOn) -> bool {
-    asks(chart, state).any(|asked| match (asked, on) {
-        (AskOn::Turn, AskOn::Turn) => true,
-        (AskOn::Event(all), AskOn::Event(some)) => some.iter().any(|event| all.contains(event)),
-        (AskOn::Turn, AskOn::Event(_)) | (AskOn::Event(_), AskOn::Turn) => false,
-    })
+const fn is_ask(step: &Step) -> bool {
+    matches!(step.kind, StepKind::Ask { .. })
 }
 
 // Transitions whose guards overlap, so that only document order decides.

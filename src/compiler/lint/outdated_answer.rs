@@ -93,6 +93,8 @@ fn question(context: &Context<'_>, id: StepId) -> Option<(StepId, Wait, BTreeSet
     let step = &chart.steps[id.index()];
     let wait = match step.kind {
         StepKind::Human(_) => Wait::Turns,
+        // No walk waits for it.
+        StepKind::Llm if step.is_on_event() => Wait::Turns,
         StepKind::Llm | StepKind::Ask { .. } => Wait::Call,
         StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(_) => return None,
     };

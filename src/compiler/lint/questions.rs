@@ -32,7 +32,7 @@ use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
 use chartc_core::arena::{StateId, StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, Chart, ChoiceKind, ExprKind, Otherwise, Step, StepKind, Template, Transition,
+    Action, Chart, ChoiceKind, ExprKind, Otherwise, Step, StepKind, Template, Transition,
     Trigger, Type,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,19 +302,20 @@ fn find_unput_question(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>)
         let row = &chart.steps[step.index()];
         let name = &row.name;
         let line = words::transition(chart, transitions[0]);
-        let in_turns = matches!(row.kind, StepKind::Ask { on: AskOn::Turn, .. });
+        let in_turns = row.is_walked();
+        let never = if matches!(row.kind, StepKind::Ask { .. }) { "is never put" } else { "never starts" };
         let what = if in_turns { "the turn" } else { "its event" };
         let message = if let [_] = transitions[..] {
-            format!("`{name}` is never put: {line} always takes {what} first")
+            format!("`{name}` {never}: {line} always takes {what} first")
         } else {
             format!(
-                "`{name}` is never put: in every state a line such as {line} takes {what} first"
+                "`{name}` {never}: in every state a line such as {line} takes {what} first"
             )
         };
         let mut found = rules::UNPUT_QUESTION.at(map.step(*step).name, message).help(if in_turns {
             "a turn that a line takes asks nothing: give the line a condition, let it lead to another state, or do in a `code` step what it does"
         } else {
-            "a question is put only if no line takes its event: give the line a condition, or let it lead to a state that asks `on turn`"
+            "an event starts a step only if no line takes it: give the line a condition, or let it lead to a state whose step waits for no event"
         });
         for transition in transitions.iter().take(3) {
             let takes = if in_turns { "takes every turn" } else { "takes the event" };

@@ -39,7 +39,7 @@ use crate::rules;
 use crate::syntax::diagnostic::{Diagnostic, Severity};
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    AskOn, Chart, ChoiceKind, Expr, ExprKind, Observable, StateKind, Step, StepKind, Trigger,
+    Chart, ChoiceKind, Expr, ExprKind, Observable, StateKind, Step, StepKind, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -154,7 +154,7 @@ fn never_put(context: &Context<'_>, id: TransitionId) -> Option<StepId> {
 fn taken_turn(context: &Context<'_>, id: TransitionId) -> Option<TransitionId> {
     let Context { chart, facts, .. } = context;
     let asks = |step: &StepId| matches!(chart.steps[step.index()].kind, StepKind::Ask { .. });
-    let in_events = |step: &Step| matches!(step.kind, StepKind::Ask { on: AskOn::Event(_), .. });
+    let in_events = |step: &Step| step.is_on_event() && matches!(step.kind, StepKind::Ask { .. });
     let transition = chart.transition(id);
     let is_asked = matches!(transition.trigger, Trigger::Choice(_))
         || transition.trigger.step().is_some_and(|s| asks(&s));
@@ -451,7 +451,7 @@ fn implied_by_guards(chart: &Chart, facts: &Facts) -> Vec<Implied> {
 
 fn taken(chart: &Chart, facts: &Facts, step: StepId) -> Option<Implied> {
     let row = &chart.steps[step.index()];
-    let guard = row.guard.as_ref().filter(|_| row.kind == StepKind::Llm)?;
+    let guard = row.guard.as_ref().filter(|_| row.kind == StepKind::Llm && row.is_walked())?;
     let mut read = stable(chart, guard)?;
     let runs_at_all = fits(chart, facts, step) && !is_impossible(chart, &[(guard, true)]);
     if !runs_at_all {
@@ -461,6 +461,8 @@ fn taken(chart: &Chart, facts: &Facts, step: StepId) -> Option<Implied> {
     for earlier in (0..step.index()).rev().map(StepId::at) {
         let before = &chart.steps[earlier.index()];
         match &before.kind {
+            // Its outcome may come at any time.
+            _ if before.is_on_event() => return None,
             StepKind::Code(actions) => {
                 let moves = chart.transitions.iter().any(|l| l.trigger.step() == Some(earlier));
                 if moves || before.ends_turn.is_some() {

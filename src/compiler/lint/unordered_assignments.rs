@@ -27,7 +27,7 @@ use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::Span;
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Builtin, Chart, ChoiceKind, Expr, ExprKind, StateKind, Step, StepKind,
+    Action, BinaryOp, Builtin, Chart, ChoiceKind, Expr, ExprKind, StateKind, Step, StepKind,
     Transition, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -511,33 +511,20 @@ fn open(chart: &Chart, facts: &Facts, cause: Cause, region: StateId) -> Vec<Step
     }
     // Code takes no time: it runs when the walk has finished the step before it, for which it may have waited.
     let waits = |step: &Step| {
-        matches!(
-            &step.kind,
-            StepKind::Llm | StepKind::Call(..) | StepKind::Ask { on: AskOn::Turn, .. }
-        )
+        step.is_walked()
+            && matches!(&step.kind, StepKind::Llm | StepKind::Call(..) | StepKind::Ask { .. })
     };
     let earlier = (0..step.index()).map(StepId::at).filter(inside);
     earlier.filter(|id| waits(&chart.steps[id.index()])).collect()
 }
 
-/// Whether the steps may be open at the same time. Questions for different events are not, because the host sends one event after the
-/// other.
+/// Whether the steps may be open at the same time. Steps on different events are not, because the host sends one event after the other.
 fn together(chart: &Chart, one: StepId, two: StepId) -> bool {
-    match (&chart.steps[one.index()].kind, &chart.steps[two.index()].kind) {
-        (StepKind::Ask { on: AskOn::Event(a), .. }, StepKind::Ask { on: AskOn::Event(b), .. }) => {
-            a.iter().any(|event| b.contains(event))
-        }
-        (StepKind::Ask { on: AskOn::Event(_), .. }, _)
-        | (_, StepKind::Ask { on: AskOn::Event(_), .. }) => false,
-        (
-            StepKind::Llm
-            | StepKind::Ask { .. }
-            | StepKind::Call(..)
-            | StepKind::Human(_)
-            | StepKind::Run(_)
-            | StepKind::Code(_),
-            _,
-        ) => true,
+    let (one, two) = (&chart.steps[one.index()], &chart.steps[two.index()]);
+    match (one.is_on_event(), two.is_on_event()) {
+        (false, false) => true,
+        (true, true) => one.events().iter().any(|event| two.events().contains(event)),
+        (true, false) | (false, true) => false,
     }
 }
 

@@ -37,7 +37,7 @@ use chartc_core::arena::{LocalId, StateId, StepId};
 use chartc_core::expr::Value;
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    AskOn, ComputedLimit, Each, Expr, ExprKind, Limits, Local, Lost, Otherwise, Run, StepKind,
+    ComputedLimit, Each, Expr, ExprKind, Limits, Local, Lost, Otherwise, Run, Starts, StepKind,
     StepTools, Type,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,14 +62,13 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         answer(&node.step.items, node.step.each.is_some(), returns);
 }
 
-/// Declares the data that an `ask` names: `on decides(post)`.
+/// Declares the data of its event that a step names: `on decides(post)`.
 pub(super) fn event_data(cx: &mut Cx<'_>, id: StepId) {
-    let syntax::StepKind::Ask(ask) = &cx.step_nodes[id.index()].step.kind else { return };
-    let EventPattern::Event(path, names) = &ask.on else { return };
+    let Some(EventPattern::Event(path, names)) = &cx.step_nodes[id.index()].step.on else { return };
     let Some(first) = names.first() else { return };
     transitions::refuse_twice(cx, names);
     let (_, bound) = transitions::payload(cx, path, names);
-    expr::asked::refuse_several(cx, &[id], first.span);
+    expr::asked::refuse_regions(cx, &[id], first.span);
     for (nth, bound) in bound.into_iter().enumerate() {
         let Some(place) = bound.place else { continue };
         let value = expr::of(ExprKind::Payload(nth as u32), bound.ty);
@@ -98,6 +97,7 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
     let is_each = begin(cx, &mut env, node.step, id);
     let kind = kind(cx, &mut env, node.step, id);
     cx.chart.steps[id.index()].kind = kind;
+    cx.chart.steps[id.index()].starts = starts(cx, node.step);
     cx.chart.steps[id.index()].is_exact =
         matches!(&node.step.kind, syntax::StepKind::Ask(ask) if ask.exact);
     client(cx, node.step, id);
@@ -124,7 +124,6 @@ fn kind(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> Step
         syntax::StepKind::Llm => StepKind::Llm,
         syntax::StepKind::Code(body) => StepKind::Code(actions::listed(cx, env, body)),
         syntax::StepKind::Ask(ask) => StepKind::Ask {
-            on: ask_on(cx, &ask.on),
             always: ask.always,
             otherwise: Otherwise::Stay,
         },
@@ -160,10 +159,22 @@ fn call(
     StepKind::Call(tool, expr::arguments(cx, env, &what, &params, arguments, path.span))
 }
 
-fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
+fn starts(cx: &mut Cx<'_>, step: &syntax::Step) -> Starts {
+    let at_entry = matches!(&step.kind, syntax::StepKind::Run(run) if run.at_entry);
+    let Some(pattern) = &step.on else {
+        return if at_entry { Starts::OnEntry } else { Starts::InTurn };
+    };
+    let is_ask = matches!(step.kind, syntax::StepKind::Ask(_));
     match pattern {
-        EventPattern::Turn(_) => AskOn::Turn,
-        EventPattern::Event(path, _) => AskOn::Event(declare::events_of(cx, path)),
+        EventPattern::Turn(_) if is_ask => Starts::InTurn,
+        EventPattern::Turn(span) => {
+            let finding = ILLEGAL_STRUCTURE
+                .at(*span, "a turn starts this step anyway")
+                .help("leave `on turn` out, or write `on some_event`");
+            cx.report(finding);
+            Starts::InTurn
+        }
+        EventPattern::Event(path, _) => Starts::OnEvent(declare::events_of(cx, path)),
         EventPattern::Any(span)
         | EventPattern::Everything(span)
         | EventPattern::Done(syntax::Done { subject: syntax::Path { span, .. }, .. })
@@ -171,10 +182,10 @@ fn ask_on(cx: &mut Cx<'_>, pattern: &EventPattern) -> AskOn {
         | EventPattern::Doubt(syntax::Done { subject: syntax::Path { span, .. }, .. })
         | EventPattern::Machine(crate::syntax::source::Spanned { span, .. }) => {
             let finding = ILLEGAL_STRUCTURE
-                .at(*span, "an `ask` waits for `turn` or for a declared event")
+                .at(*span, "a step waits for `turn` or for a declared event")
                 .help("write `on turn` or `on some_event`");
             cx.report(finding);
-            AskOn::Turn
+            Starts::InTurn
         }
     }
 }
@@ -239,6 +250,14 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
             env.answer = Some(id);
             let always = Expr { kind: ExprKind::Bool(true), ty: Type::Bool };
             let test = test.as_ref().map_or(always, |test| expr::condition(cx, &mut env, test));
+            let step = &cx.chart.steps[id.index()];
+            if step.is_on_event() && !is_ask {
+                let finding = ILLEGAL_STRUCTURE
+                    .at(noted.span, "an event starts this step, so there is no turn that it could end")
+                    .help("leave the line out");
+                cx.report(finding);
+                return;
+            }
             cx.chart.steps[id.index()].ends_turn = Some(test);
         }
         StepItem::AtATime(_) | StepItem::UpTo(_) | StepItem::Enough(_) | StepItem::Lost(_) => {
@@ -350,7 +369,7 @@ pub(super) fn lower_run_step(
         }
         let chart = name.node.clone();
         let forward = written.forward;
-        let run = Run { chart, arguments: Vec::new(), on_entry: false, forward };
+        let run = Run { chart, arguments: Vec::new(), forward };
         return StepKind::Run(run);
     };
     cx.record_use(name.span, child.name.span, NameKind::Chart);
@@ -365,8 +384,7 @@ pub(super) fn lower_run_step(
     cx.map.steps[id.index()].child = Some(child.name.span);
     let params = params(cx, child);
     let arguments = given(cx, env, &params, written);
-    let (chart, on_entry, forward) = (name.node.clone(), written.at_entry, written.forward);
-    StepKind::Run(Run { chart, arguments, on_entry, forward })
+    StepKind::Run(Run { chart: name.node.clone(), arguments, forward: written.forward })
 }
 
 /// The params of a chart. Errors in them are reported where they are declared, not here.
@@ -679,9 +697,7 @@ pub(super) fn check(cx: &mut Cx<'_>, id: StepId, node: &syntax::Step) {
         cx.report(finding);
         return;
     }
-    if let StepKind::Run(run) = &step.kind
-        && run.on_entry
-    {
+    if step.starts == Starts::OnEntry {
         let finding = ILLEGAL_STRUCTURE
             .at(written.name.span, "a step with `each` does not start `at entry`")
             .help("let it start in a turn: leave `at entry` out");

@@ -9,7 +9,7 @@ use crate::syntax::source::{Ident, Span};
 use crate::syntax::{self, ChartItem, History, Initial, StateItem};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{
-    Failure, FailurePolicy, Limits, Renamed, Retry, State, StateKind, Status, Step, StepKind, Type,
+    Failure, FailurePolicy, Limits, Renamed, Retry, Starts, State, StateKind, Status, Step, StepKind, Type,
 };
 
 /// Determines the kind of every state. Afterwards every `initial` and `default` is legal.
@@ -333,6 +333,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyI
         doc: part.doc.to_owned(),
         state,
         kind: StepKind::Llm,
+        starts: Starts::InTurn,
         guard: None,
         client: None,
         prompt: None,

@@ -240,6 +240,8 @@ pub struct Step {
     pub renamed: Vec<Ident>,
     /// The kind of the step, with what its first line says.
     pub kind: StepKind,
+    /// `on e(a)`: the events that start it, or `turn` (as [`EventPattern::Turn`]) for an `ask`.
+    pub on: Option<EventPattern>,
     /// `each x in xs`.
     pub each: Option<Box<Each>>,
     /// `with CLIENT`.
@@ -302,11 +304,9 @@ pub struct ParamArgument {
     pub value: Expr,
 }
 
-/// `ask s [exact] on E [always] else T|stay`.
+/// `ask s [exact] [always] else T|stay`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
-    /// `turn` (as [`EventPattern::Turn`]) or a declared event without names.
-    pub on: EventPattern,
     /// `exact`: only the name of an option or JSON that fits the schema is an answer.
     pub exact: bool,
     /// `always`.

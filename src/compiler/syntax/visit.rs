@@ -459,6 +459,7 @@ impl<'s> Walk<'_, 's> {
         self.scope(|walk| {
             walk.declare(&step.name, Role::Step);
             walk.names(&step.renamed, Role::Step, Mode::Former);
+            step.on.iter().for_each(|on| walk.pattern(on));
             if let Some(each) = &step.each {
                 walk.expr(&each.list);
                 walk.declare(&each.name, Role::Local);
@@ -476,7 +477,6 @@ impl<'s> Walk<'_, 's> {
             StepKind::Llm => {}
             StepKind::Code(actions) => self.actions(actions),
             StepKind::Ask(ask) => {
-                self.pattern(&ask.on);
                 if let Some(AskElse::Take(target)) = &ask.otherwise {
                     self.target(target);
                 }

@@ -38,8 +38,8 @@ use chartc_core::expr::{Value, type_text};
 use chartc_core::host::{Offer, listed, summary};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    ActionForm, AskOn, Chart, ChoiceKind, Expr, ExprKind, Failure, FailurePolicy, Field,
-    FunctionKind, Limits, Lost, Otherwise, Position, StateKind, Step, StepKind, Template,
+    ActionForm, Chart, ChoiceKind, Expr, ExprKind, Failure, FailurePolicy, Field,
+    FunctionKind, Limits, Lost, Otherwise, Position, Starts, StateKind, Step, StepKind, Template,
     TemplatePart, Trigger, Type, TypeKind, VariableKind, schema,
 };
 use std::borrow::Cow;
@@ -120,17 +120,15 @@ pub(super) fn events(markdown: &mut Markdown, view: &View<'_>, all: &[EventId]) 
     // Transitions for any event are tried after those that name the event.
     let lines = handles(false).chain(handles(true));
     let lines = lines.map(|(i, _)| line(view, TransitionId::at(i), true));
-    let asks = chart.steps.iter().enumerate().filter(|(_, step)| match &step.kind {
-        StepKind::Ask { on: AskOn::Event(events), .. } => {
-            events.iter().any(|event| all.contains(event))
-        }
-        _ => false,
-    });
-    let asks = asks.map(|(i, step)| {
+    let started = chart.steps.iter().enumerate();
+    let started = started.filter(|(_, step)| step.events().iter().any(|event| all.contains(event)));
+    let started = started.map(|(i, step)| {
         let place = view.place(view.one.map.step(StepId::at(i)).name);
-        format!("{} {place}", code(&format!("ask {}", step.name)))
+        let head = head(chart, step);
+        let word = head.split_once(' ').map_or("", |(word, _)| word);
+        format!("{} {place}", code(&format!("{word} {}", step.name)))
     });
-    markdown.list("Handled by", lines.chain(asks).collect::<Vec<_>>());
+    markdown.list("Handled by", lines.chain(started).collect::<Vec<_>>());
     let posts = view.one.map.posts.iter().filter(|post| all.contains(&post.event));
     markdown.list("Raised or sent at", self::rows(view, posts.map(|post| post.span)));
 }
@@ -457,14 +455,15 @@ fn head(chart: &Chart, step: &Step) -> String {
     let client = step.client.map_or_else(String::new, |id| {
         format!(" with {}", notation::name(&chart.clients[id.index()].name))
     });
+    let on = match &step.starts {
+        Starts::OnEvent(events) => format!(" on {}", notation::event_pattern(chart, events)),
+        Starts::InTurn | Starts::OnEntry => String::new(),
+    };
     match &step.kind {
-        StepKind::Llm => format!("llm {name}{each}{client}"),
+        StepKind::Llm => format!("llm {name}{on}{each}{client}"),
         StepKind::Code(_) => format!("code {name}"),
-        StepKind::Ask { on, always, otherwise } => {
-            let on = match on {
-                AskOn::Turn => "turn".to_owned(),
-                AskOn::Event(events) => notation::event_pattern(chart, events),
-            };
+        StepKind::Ask { always, otherwise } => {
+            let on = if step.is_on_event() { on } else { " on turn".to_owned() };
             let always = if *always { " always" } else { "" };
             let otherwise = match otherwise {
                 Otherwise::Stay => "stay".to_owned(),
@@ -474,20 +473,20 @@ fn head(chart: &Chart, step: &Step) -> String {
                 }
             };
             let exact = if step.is_exact { " exact" } else { "" };
-            format!("ask {name}{exact}{client} on {on}{always} else {otherwise}")
+            format!("ask {name}{exact}{client}{on}{always} else {otherwise}")
         }
         StepKind::Call(tool, arguments) => {
             let tool = notation::path(&chart.tools[tool.index()].name);
-            format!("call {name}{each} {tool}{}", list(chart, arguments))
+            format!("call {name}{on}{each} {tool}{}", list(chart, arguments))
         }
-        StepKind::Human(_) => format!("human {name}{each}"),
+        StepKind::Human(_) => format!("human {name}{on}{each}"),
         StepKind::Run(run) => {
             let one = |(name, value): &(String, Expr)| {
                 format!("{}: {}", notation::name(name), notation::expression(chart, value))
             };
             let all: Vec<String> = run.arguments.iter().map(one).collect();
             let all = if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) };
-            let entry = if run.on_entry { " at entry" } else { "" };
+            let entry = if step.starts == Starts::OnEntry { " at entry" } else { "" };
             let forward = run.forward.words();
             format!("run {name}{each} {}{all}{entry}{forward}", notation::name(&run.chart))
         }

@@ -1,7 +1,7 @@
 //! The invariants of every model, sound or not; shared with the tests of the lowering.
 
 use chartc_core::arena::StateId;
-use chartc_core::model::{Action, AskOn, Chart, Failure, Otherwise, StateKind, StepKind, Trigger};
+use chartc_core::model::{Action, Chart, Failure, Otherwise, StateKind, StepKind, Trigger};
 
 /// Ids follow document order, subtrees are ranges, everything that is referred to exists and is legal.
 pub fn assert_holds(chart: &Chart) {
@@ -64,14 +64,10 @@ pub fn assert_holds(chart: &Chart) {
         if let Failure::Take(line) = step.failure.then {
             assert!(step.outcomes.contains(&line));
         }
-        if let StepKind::Ask { otherwise, on, .. } = &step.kind {
-            if let Otherwise::Take(line) = otherwise {
-                assert!(step.outcomes.contains(line));
-            }
-            if let AskOn::Event(events) = on {
-                assert!(events.iter().all(|e| e.index() < chart.events.len()));
-            }
+        if let StepKind::Ask { otherwise: Otherwise::Take(line), .. } = &step.kind {
+            assert!(step.outcomes.contains(line));
         }
+        assert!(step.events().iter().all(|e| e.index() < chart.events.len()));
     }
 }
 

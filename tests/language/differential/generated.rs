@@ -8,7 +8,7 @@ use crate::batch::random::Random;
 use crate::batch::{Batch, Uncompiled};
 use chartc::Checked;
 use chartc_core::machine::StepKey;
-use chartc_core::model::{AskOn, StepKind};
+use chartc_core::model::{StepKind};
 use chartc_core::plan::Plan;
 use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};
@@ -40,8 +40,9 @@ fn interpret(
     let plan = Plan::new(checked.chart());
     let mut most = 0;
     let is_call = |key: &StepKey| {
-        let kind = &checked.chart().steps[key.step.index()].kind;
-        matches!(kind, StepKind::Llm | StepKind::Call(..) | StepKind::Ask { on: AskOn::Turn, .. })
+        let step = &checked.chart().steps[key.step.index()];
+        step.is_walked()
+            && matches!(step.kind, StepKind::Llm | StepKind::Call(..) | StepKind::Ask { .. })
     };
     let mut play = |acts: &Vec<Act>| {
         let random = &mut Random::new(u64::from(spec.whole));

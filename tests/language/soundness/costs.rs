@@ -12,7 +12,7 @@ use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::Status;
 use chartc_core::machine::{Effect, Input, Outcome, Record, StepKey};
-use chartc_core::model::{AskOn, Chart, StepKind};
+use chartc_core::model::{Chart, StepKind};
 use chartc_core::plan::Plan;
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ struct Turn {
 
 /// Whether the step calls a model during the walk of a turn.
 fn in_turn(chart: &Arc<Chart>, key: StepKey) -> bool {
-    let kind = &chart.steps[key.step.index()].kind;
-    matches!(kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
+    let step = &chart.steps[key.step.index()];
+    step.is_walked() && matches!(step.kind, StepKind::Llm | StepKind::Ask { .. })
 }
 
 /// Compares a turn with the bounds of its leaf, and describes a violation.

@@ -143,6 +143,10 @@ impl StepRow {
 }
 
 columns! { StepRow:
+    /// It starts when its state was entered.
+    on_entry() => starts = StartsRow::OnEntry;
+    /// These events start it.
+    on_event(start: u32, len: u32) => starts = StartsRow::OnEvent(span(start, len));
     /// It has an `if`.
     guarded() => guard = true;
     /// The number of attempts after the first.

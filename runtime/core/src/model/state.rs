@@ -200,7 +200,7 @@ pub enum ChoiceKind {
 
 // Steps: the work that a chart starts by itself.
 
-/// A unit of work that a turn's walk starts while its state is active.
+/// A unit of work that the chart starts by itself while its state is active.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// The name as written, or generated from kind and number.
@@ -211,6 +211,8 @@ pub struct Step {
     pub state: StateId,
     /// The kind of the step.
     pub kind: StepKind,
+    /// The moment at which it starts.
+    pub starts: Starts,
     /// The condition of the step; the step is skipped if it is false.
     pub guard: Option<Expr>,
     /// The model to call; `None` is the host's default.
@@ -245,6 +247,21 @@ impl Step {
     /// The type of the answer to one call of the step.
     pub fn one_returns(&self) -> &Type {
         self.each.as_ref().map_or(&self.returns, |each| &each.returns)
+    }
+
+    /// Whether the walk of a turn starts the step.
+    pub const fn is_walked(&self) -> bool {
+        matches!(self.starts, Starts::InTurn)
+    }
+
+    /// The events that start the step; none if it starts otherwise.
+    pub fn events(&self) -> &[EventId] {
+        if let Starts::OnEvent(events) = &self.starts { events } else { &[] }
+    }
+
+    /// Whether events start the step.
+    pub const fn is_on_event(&self) -> bool {
+        matches!(self.starts, Starts::OnEvent(_))
     }
 }
 
@@ -314,8 +331,6 @@ pub enum StepKind {
     Code(Vec<Action>),
     /// A question whose answer is one of the enabled `may` transitions.
     Ask {
-        /// The time at which the question is asked.
-        on: AskOn,
         /// Whether a model is asked even if there is a single option.
         always: bool,
         /// The fallback without a usable answer.
@@ -336,19 +351,19 @@ pub struct Run {
     pub chart: String,
     /// The arguments for its params by name, in declared order.
     pub arguments: Vec<(String, Expr)>,
-    /// Whether it starts when the macrostep ends in which the step's state was entered, instead of in the walk.
-    pub on_entry: bool,
     /// The events of this chart that are forwarded to the child chart.
     pub forward: Forward,
 }
 
-/// The time at which a question is asked.
+/// The moment at which a step starts, while its state is active.
 #[derive(Debug, Clone, PartialEq)]
-pub enum AskOn {
+pub enum Starts {
     /// In the walk of a turn.
-    Turn,
-    /// When one of these events occurs and no transition is taken for it.
-    Event(Vec<EventId>),
+    InTurn,
+    /// When the macrostep ends in which its state was entered.
+    OnEntry,
+    /// When one of these events comes and no transition is taken for it.
+    OnEvent(Vec<EventId>),
 }
 
 /// The fallback of an `ask` without a usable answer.

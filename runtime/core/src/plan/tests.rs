@@ -172,11 +172,8 @@ fn a_step_waits_for_its_events() {
         name: "choose".to_string(),
         doc: String::new(),
         state: StateId(3),
-        kind: StepKind::Ask {
-            on: AskOn::Event(vec![EventId(0)]),
-            always: false,
-            otherwise: Otherwise::Stay,
-        },
+        kind: StepKind::Ask { always: false, otherwise: Otherwise::Stay },
+        starts: Starts::OnEvent(vec![EventId(0)]),
         guard: None,
         client: None,
         prompt: None,
@@ -194,8 +191,8 @@ fn a_step_waits_for_its_events() {
     let plan = Plan::new(&Arc::new(chart));
     let t = plan.tables();
     assert_eq!(t.states[3].steps.of(&t.step_pool), [StepId(0)]);
-    let StepRowKind::Ask { on: Some(on), otherwise: None, .. } = t.steps[0].kind else {
-        panic!("a question on an event: {:?}", t.steps[0].kind);
+    let StartsRow::OnEvent(on) = t.steps[0].starts else {
+        panic!("a question on an event: {:?}", t.steps[0].starts);
     };
     assert_eq!(on.of(&t.event_pool), [EventId(0)]);
     assert_eq!((t.steps[0].retries, t.steps[0].failure), (2, FailureRow::Skip));

@@ -5,7 +5,7 @@
 //!
 //! **The idea.** A deferred event waits among the sent events, as one that is never due: `Instant::MAX` sorts it behind all others, and it
 //! is copied, saved and restored like them. [`Stepper::defer`] adds it. [`Stepper::next_recalled`] tries all that are kept, but only if a
-//! state was entered or a question ended since they were last tried. The delivery of sent events handles what it finds, before any sent
+//! state was entered, or a question or a step on an event ended, since they were last tried. The delivery of sent events handles what it finds, before any sent
 //! event that is due.
 //!
 //! **Example.** Two events while `busy` is active:
@@ -30,7 +30,7 @@ pub(super) enum Origin {
     Host,
     /// The chart has sent it, or it is handled again after it was deferred.
     Sent,
-    /// The chart has raised it, so no question waits for it.
+    /// The chart has raised it, so no step waits for it.
     Raised,
 }
 
@@ -89,15 +89,14 @@ impl<P: Program> Stepper<P> {
         Receipt::Handled
     }
 
-    /// Whether an active state defers the event, and no question waits for it.
+    /// Whether an active state defers the event, and no step waits for it.
     fn would_defer(&mut self, event: EventId, origin: Origin) -> bool {
         let mut deferred = false;
         for nth in 0..self.leaves as usize {
             let leaf = self.store.cells().leaves[nth];
             if origin != Origin::Raised
-                && self.reacts_on_path(leaf, Reacts::ASK)
-                && self.question(leaf).is_none()
-                && self.innermost_ask(leaf, Some(event)).is_some()
+                && self.reacts_on_path(leaf, Reacts::START)
+                && self.would_start(leaf, event)
             {
                 return false;
             }

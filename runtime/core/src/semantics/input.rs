@@ -1,7 +1,8 @@
 //! Inputs from the host.
 
 use super::defer::Origin;
-use super::{Phase, Stepper, question};
+use super::question::StartEffect;
+use super::{Phase, Stepper};
 use crate::arena::EventId;
 use crate::machine::{Input, Instant, Receipt, Record, Sink, Status};
 use crate::program::{Bound, Program};
@@ -134,28 +135,28 @@ impl<P: Program> Stepper<P> {
         origin: Origin,
         sink: &mut dyn Sink,
     ) -> Receipt {
-        let may_ask = !self.is_over() && self.some_leaf_reacts(Reacts::ASK);
-        if may_ask {
-            self.note_leaves_to_ask();
+        let may_start = !self.is_over() && self.some_leaf_reacts(Reacts::START);
+        if may_start {
+            self.note_leaves();
         }
         let answered =
             if self.is_over() { None } else { self.macrostep_of_event(event, origin, sink) };
         let receipt = if let Some(receipt) = answered {
             receipt
-        } else if !may_ask {
+        } else if !may_start {
             sink.record(Record::Refused(event));
             Receipt::Unhandled
         } else {
-            match self.ask_on_event(event, sink) {
-                question::QuestionEffect::Nobody => {
+            match self.start_on_event(event, sink) {
+                StartEffect::Nobody => {
                     sink.record(Record::Refused(event));
                     Receipt::Unhandled
                 }
-                question::QuestionEffect::AlreadyOpen => {
+                StartEffect::UnderWay => {
                     sink.record(Record::Refused(event));
                     Receipt::Refused
                 }
-                question::QuestionEffect::Put => Receipt::Handled,
+                StartEffect::Started => Receipt::Handled,
             }
         };
         self.scalars.event = None;

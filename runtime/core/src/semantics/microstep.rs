@@ -740,7 +740,7 @@ impl<P: Program> Stepper<P> {
     }
 
     /// Delivers the next deferred event that is recalled, otherwise the first sent event if it is due. Returns whether it did. The event is
-    /// handled like a host event: a question that waits for it is asked, and it is refused if nothing handles it.
+    /// handled like a host event: a step that waits for it is started, and it is refused if nothing handles it.
     pub(super) fn deliver(&mut self, sink: &mut dyn Sink) -> bool {
         let now = self.scalars.now;
         if self.scalars.sends == 0 || self.is_over() {

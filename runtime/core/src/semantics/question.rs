@@ -7,16 +7,16 @@ use crate::machine::{
 };
 use crate::program::{Bound, Caller, Program};
 use crate::store::{Occurrence, Question, Store, bits};
-use crate::tables::{Reacts, StepRow, StepRowKind, TriggerRow};
+use crate::tables::{Reacts, StartsRow, StepRow, StepRowKind, TriggerRow};
 
-/// The result of offering an event, for which no transition was taken, to the `ask` steps.
-pub(super) enum QuestionEffect {
-    /// No `ask` waits for the event.
+/// The result of offering an event, for which no transition was taken, to the steps that wait for it.
+pub(super) enum StartEffect {
+    /// No step waits for the event.
     Nobody,
-    /// The question that waits for it is already open.
-    AlreadyOpen,
-    /// A question was asked, or was settled without the model.
-    Put,
+    /// The step that waits for it is under way already.
+    UnderWay,
+    /// A step was started, or was settled at once.
+    Started,
 }
 
 impl<P: Program> Stepper<P> {
@@ -60,9 +60,9 @@ impl<P: Program> Stepper<P> {
         }
     }
 
-    /// The innermost `ask` for an event (`None`: for the turn) whose `if` holds, searched from `leaf` outwards up to a state that defers the
-    /// event.
-    pub(super) fn innermost_ask(
+    /// The innermost step that waits for an event (`None`: the innermost `ask … on turn`) and whose `if` holds, searched from `leaf`
+    /// outwards up to a state that defers the event.
+    pub(super) fn innermost_waiting(
         &mut self,
         leaf: StateId,
         event: Option<EventId>,
@@ -72,11 +72,13 @@ impl<P: Program> Stepper<P> {
         while let Some(state) = path {
             for step in tables.states[state.index()].steps.of(&tables.step_pool) {
                 let row = &tables.steps[step.index()];
-                let StepRowKind::Ask { on, .. } = row.kind else { continue };
-                let waits = match (on, event) {
-                    (None, None) => true,
-                    (Some(events), Some(event)) => events.of(&tables.event_pool).contains(&event),
-                    (None, Some(_)) | (Some(_), None) => false,
+                let waits = match (row.starts, event) {
+                    (StartsRow::InTurn, None) => matches!(row.kind, StepRowKind::Ask { .. }),
+                    (StartsRow::OnEvent(events), Some(event)) => {
+                        events.of(&tables.event_pool).contains(&event)
+                    }
+                    (StartsRow::InTurn | StartsRow::OnEntry, Some(_))
+                    | (StartsRow::OnEvent(_) | StartsRow::OnEntry, None) => false,
                 };
                 if waits
                     && (!row.guard
@@ -95,34 +97,72 @@ impl<P: Program> Stepper<P> {
         None
     }
 
+    /// Whether a step that waits for an event can start: it is not under way, and a question of an `ask` finds no other in its leaf.
+    pub(super) fn can_start(&self, step: StepId, leaf: StateId) -> bool {
+        if self.is_ask(step) {
+            self.question(leaf).is_none()
+        } else {
+            self.underway(step).pending.is_none()
+        }
+    }
+
+    /// Whether a step that waits for the event can start in this leaf.
+    pub(super) fn would_start(&mut self, leaf: StateId, event: EventId) -> bool {
+        self.innermost_waiting(leaf, Some(event)).is_some_and(|step| self.can_start(step, leaf))
+    }
+
     /// Notes the active leaves before an event is handled. An exit removes a state from the set, and an entry does not add it again.
-    pub(super) fn note_leaves_to_ask(&mut self) {
+    pub(super) fn note_leaves(&mut self) {
         let cells = self.with_sets();
         cells.found.copy_from_slice(cells.configuration);
     }
 
-    /// Asks the question that waits for `event` in every leaf that has one and that was active when the event came. The event does not
-    /// apply to a leaf that a `when` transition or a question that is settled at once has entered since.
-    pub(super) fn ask_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> QuestionEffect {
-        // First, because a question that is settled at once drops the data of the event.
+    /// Starts the step that waits for `event` in every leaf that has one and that was active when the event came. The event does not
+    /// apply to a leaf that a `when` transition or a step that is settled at once has entered since.
+    pub(super) fn start_on_event(&mut self, event: EventId, sink: &mut dyn Sink) -> StartEffect {
+        // First, because a step that is settled at once drops the data of the event.
         self.set_asked_on_event(event, sink);
-        let mut asked = QuestionEffect::Nobody;
+        let mut effect = StartEffect::Nobody;
         let mut from = 0;
         while let Some((leaf, step)) = self.next_waiting(from, event) {
             from = leaf.index() + 1;
-            if self.question(leaf).is_some() {
-                if matches!(asked, QuestionEffect::Nobody) {
-                    asked = QuestionEffect::AlreadyOpen;
+            if !self.can_start(step, leaf) {
+                if matches!(effect, StartEffect::Nobody) {
+                    effect = StartEffect::UnderWay;
                 }
                 continue;
             }
-            asked = QuestionEffect::Put;
-            self.put(step, leaf, false, sink);
+            effect = StartEffect::Started;
+            let row = &self.tables.steps[step.index()];
+            let (is_ask, each) = (matches!(row.kind, StepRowKind::Ask { .. }), row.each);
+            if is_ask {
+                self.put(step, leaf, false, sink);
+                continue;
+            }
+            self.serve_other_leaves(step, leaf, event);
+            match each {
+                Some(each) => self.start_each(step, leaf, each, false, sink),
+                None => self.start_step(step, leaf, false, sink),
+            }
         }
-        asked
+        effect
     }
 
-    /// Sets what the questions that wait for an event show.
+    /// Notes that the event is handled in the further leaves for which the step is the innermost, because it starts only once.
+    fn serve_other_leaves(&mut self, step: StepId, leaf: StateId, event: EventId) {
+        let state = self.tables.steps[step.index()].state;
+        let mut from = leaf.index() + 1;
+        while let Some((other, waiting)) = self.next_waiting(from, event)
+            && self.contains(state, other)
+        {
+            from = other.index() + 1;
+            if waiting == step {
+                bits::remove(self.store.cells_mut().found, other.index());
+            }
+        }
+    }
+
+    /// Sets what the steps that wait for an event show.
     fn set_asked_on_event(&mut self, event: EventId, sink: &mut dyn Sink) {
         if !self.tables.steps.iter().any(|row| row.asking) {
             return;
@@ -130,13 +170,13 @@ impl<P: Program> Stepper<P> {
         let mut from = 0;
         while let Some((leaf, step)) = self.next_waiting(from, event) {
             from = leaf.index() + 1;
-            if self.question(leaf).is_none() {
+            if self.can_start(step, leaf) {
                 self.set_asked(step, leaf, sink);
             }
         }
     }
 
-    /// The first leaf from `from` on that was active when the event came and has a question that waits for it.
+    /// The first leaf from `from` on that was active when the event came and has a step that waits for it.
     fn next_waiting(&mut self, from: usize, event: EventId) -> Option<(StateId, StepId)> {
         let end = self.tables.states.len();
         let mut from = from;
@@ -144,8 +184,8 @@ impl<P: Program> Stepper<P> {
             from = leaf.index() + 1;
             let is_found = bits::has(self.store.cells().found, leaf.index());
             if is_found
-                && self.reacts_on_path(leaf, Reacts::ASK)
-                && let Some(step) = self.innermost_ask(leaf, Some(event))
+                && self.reacts_on_path(leaf, Reacts::START)
+                && let Some(step) = self.innermost_waiting(leaf, Some(event))
             {
                 return Some((leaf, step));
             }
@@ -182,7 +222,7 @@ impl<P: Program> Stepper<P> {
             return;
         }
         // An outer `ask` gives way to one further inside.
-        let inner = self.innermost_ask(leaf, None);
+        let inner = self.innermost_waiting(leaf, None);
         let hidden = inner.is_some_and(|inner| {
             let state = self.tables.steps[inner.index()].state;
             state != row.state && self.contains(row.state, state)

@@ -268,7 +268,7 @@ impl<P: Program> Stepper<P> {
                 }
                 path = self.parent(state);
             }
-            if self.question(leaf).is_none() && self.innermost_ask(leaf, Some(event)).is_some() {
+            if self.would_start(leaf, event) {
                 return true;
             }
         }

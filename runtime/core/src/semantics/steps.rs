@@ -28,7 +28,7 @@ use crate::machine::{
 };
 use crate::program::{Block, Bound, Caller, Program};
 use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
-use crate::tables::{EachRow, FailureKind, FailureRow, Lost, StepRow, StepRowKind, TriggerRow};
+use crate::tables::{EachRow, FailureKind, FailureRow, Lost, StartsRow, StepRow, StepRowKind, TriggerRow};
 
 impl<P: Program> Stepper<P> {
     /// Handles the outcome of an open attempt, question or element, or of the tool call that it waits for.
@@ -182,6 +182,8 @@ impl<P: Program> Stepper<P> {
         let Underway { pending, due, .. } = self.underway(key.step);
         if pending == Some(key) {
             *self.underway_mut(key.step) = Underway { due, ..Underway::NEW };
+            // A deferred event may start the step again.
+            self.moved |= self.tables.steps[key.step.index()].is_on_event();
         }
         // The timeouts of an `ask` stay armed while the question is open in another leaf.
         if !self.is_asking(key.step) {
@@ -362,7 +364,7 @@ impl<P: Program> Stepper<P> {
         step: StepId,
         leaf: StateId,
         each: EachRow,
-        awaits: bool,
+        in_walk: bool,
         sink: &mut dyn Sink,
     ) {
         let StepRow { kind, state, .. } = self.tables.steps[step.index()];
@@ -372,7 +374,7 @@ impl<P: Program> Stepper<P> {
             Err(reason) => {
                 let is_fault = reason.is_none();
                 self.program.bind(reason.map_or(Bound::Nothing, |why| Bound::Reason(step, why)));
-                if !self.step_failed(step, leaf, true, sink) && is_fault {
+                if !self.step_failed(step, leaf, in_walk, sink) && is_fault {
                     self.raise_error(ErrorKind::Execution, sink);
                     self.macrostep(None, sink);
                 }
@@ -385,17 +387,15 @@ impl<P: Program> Stepper<P> {
         if is_model {
             let region = self.region_of(state);
             let needed = each.needed(size);
-            if !self.admits_call(region) || !self.ensure_room_for(state, needed, sink) {
+            if in_walk && !self.admits_call(region) || !self.ensure_room_for(state, needed, sink) {
                 self.end_walk(WalkEnd::Calls(region), sink);
                 return;
             }
         }
         *self.fan_mut(each) = Fan { size, ..Fan::default() };
         let key = self.open_step(step, leaf, sink);
-        let walk = self.walk_mut(state);
-        walk.calls += u32::from(is_model);
-        if awaits {
-            walk.at = Some(step);
+        if in_walk {
+            self.count_in_walk(step, is_model);
         }
         sink.record(Record::Started(key));
         self.each_on(key, each, sink);
@@ -594,8 +594,7 @@ impl<P: Program> Stepper<P> {
         }
         for at in self.tables.states[state.index()].steps.range() {
             let step = self.tables.step_pool[at];
-            let kind = self.tables.steps[step.index()].kind;
-            if matches!(kind, StepRowKind::Run { on_entry: true, .. }) {
+            if self.tables.steps[step.index()].starts == StartsRow::OnEntry {
                 self.underway_mut(step).due = true;
             }
         }

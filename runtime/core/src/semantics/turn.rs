@@ -69,7 +69,8 @@ impl<P: Program> Stepper<P> {
 
     fn walk_step(&mut self, step: StepId, row: &StepRow, sink: &mut dyn Sink) {
         // A `human` or `run` step of an earlier turn may still be pending. It is not started again.
-        if matches!(row.kind, StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true, .. })
+        if matches!(row.kind, StepRowKind::Ask { .. })
+            || !row.is_walked()
             || !self.is_active(row.state)
             || self.underway(step).pending.is_some()
         {
@@ -81,8 +82,7 @@ impl<P: Program> Stepper<P> {
             return;
         }
         if let Some(each) = row.each {
-            let awaits = matches!(row.kind, StepRowKind::Llm | StepRowKind::Call);
-            return self.start_each(step, leaf, each, awaits, sink);
+            return self.start_each(step, leaf, each, true, sink);
         }
         match row.kind {
             StepRowKind::Code => {
@@ -106,11 +106,10 @@ impl<P: Program> Stepper<P> {
                     self.end_walk(WalkEnd::Calls(region), sink);
                 }
             }
-            StepRowKind::Call => self.start_step(step, leaf, true, sink),
-            StepRowKind::Human | StepRowKind::Run { on_entry: false, .. } => {
-                self.start_step(step, leaf, false, sink);
+            StepRowKind::Call | StepRowKind::Human | StepRowKind::Run { .. } => {
+                self.start_step(step, leaf, true, sink);
             }
-            StepRowKind::Ask { .. } | StepRowKind::Run { on_entry: true, .. } => {}
+            StepRowKind::Ask { .. } => {}
         }
     }
 
@@ -131,23 +130,41 @@ impl<P: Program> Stepper<P> {
         StepKey { step, leaf, event: self.scalars.events, attempt: 1, element: None }
     }
 
-    fn start_step(&mut self, step: StepId, leaf: StateId, awaits: bool, sink: &mut dyn Sink) {
+    /// Starts a step that is neither a question of an `ask` nor code nor one for each element.
+    pub(super) fn start_step(
+        &mut self,
+        step: StepId,
+        leaf: StateId,
+        in_walk: bool,
+        sink: &mut dyn Sink,
+    ) {
         let StepRow { kind, state, .. } = self.tables.steps[step.index()];
         let is_model = matches!(kind, StepRowKind::Llm);
         if is_model && !self.charge_call(state, leaf, sink) {
             self.end_walk(WalkEnd::Calls(self.region_of(state)), sink);
             return;
         }
-        self.set_asked(step, state, sink);
+        // An event has set it already.
+        if in_walk {
+            self.set_asked(step, state, sink);
+        }
         let key = self.open_step(step, leaf, sink);
-        let walk = self.walk_mut(state);
-        walk.calls += u32::from(is_model);
-        if awaits {
-            walk.at = Some(step);
+        if in_walk {
+            self.count_in_walk(step, is_model);
         }
         sink.record(Record::Started(key));
         sink.effect(crate::machine::Effect::Start(key));
         self.macrostep(None, sink);
+    }
+
+    /// Counts a step that a walk has started. The walk waits for models and tools.
+    pub(super) fn count_in_walk(&mut self, step: StepId, calls: bool) {
+        let StepRow { kind, state, .. } = self.tables.steps[step.index()];
+        let walk = self.walk_mut(state);
+        walk.calls += u32::from(calls);
+        if matches!(kind, StepRowKind::Llm | StepRowKind::Call) {
+            walk.at = Some(step);
+        }
     }
 
     /// Makes a step pending, and arms its timeouts. Returns the key of the first attempt.
@@ -251,7 +268,7 @@ impl<P: Program> Stepper<P> {
                     }
                 }
             }
-            if row.kind.is_walked() && self.is_active(row.state) {
+            if row.is_walked() && self.is_active(row.state) {
                 let step = StepId(index);
                 if !matches!(row.kind, StepRowKind::Ask { .. }) {
                     return Next::Step(step);

@@ -30,7 +30,7 @@ use super::reach::{ScopeCondition, domain, entries, is_end, is_history};
 use super::values::{self, Range, declared};
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    AskOn, Chart, Expr, Forward, StateKind, StepKind, Transition, TransitionKind, Trigger,
+    Chart, Expr, Forward, StateKind, StepKind, Transition, TransitionKind, Trigger,
 };
 use chartc_core::tables::CATCH_ALL;
 use std::collections::{BTreeMap, BTreeSet};
@@ -458,13 +458,13 @@ pub fn passed<'c>(chart: &Chart, child: &dyn Fn(StepId) -> Option<&'c Chart>) ->
     events
 }
 
-/// A transition or question that takes an event.
+/// A transition or a step that takes an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handler {
     /// A transition for the event.
     Transition(TransitionId),
-    /// A question that waits for the event.
-    Question(StepId),
+    /// A step that waits for the event.
+    Step(StepId),
 }
 
 /// An event that nothing takes in any run.
@@ -472,7 +472,7 @@ pub enum Handler {
 pub struct Unhandled {
     /// The event that is ignored.
     pub event: EventId,
-    /// The transitions and questions for the event, all in unreachable states.
+    /// The transitions and steps for the event, all in unreachable states.
     pub dead: Vec<Handler>,
 }
 
@@ -492,11 +492,9 @@ pub fn unhandled(chart: &Chart, facts: &Facts) -> Vec<Unhandled> {
         }
     }
     for (i, step) in chart.steps.iter().enumerate() {
-        if let StepKind::Ask { on: AskOn::Event(events), .. } = &step.kind {
-            for event in events {
-                let handler = (Handler::Question(StepId::at(i)), step.state);
-                handlers.entry(*event).or_default().push(handler);
-            }
+        for event in step.events() {
+            let handler = (Handler::Step(StepId::at(i)), step.state);
+            handlers.entry(*event).or_default().push(handler);
         }
     }
     let mut found = Vec::new();

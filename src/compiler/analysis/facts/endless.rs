@@ -31,7 +31,7 @@ use super::usage::{assigned, changed_variables, is_where, reads, walk};
 use super::values::fails;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, Observable, Receiver,
+    Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, Observable, Receiver,
     StateKind, Step, StepKind, Transition, Trigger, Type, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +88,7 @@ pub fn alone(chart: &Chart, facts: &Facts) -> Option<Moves> {
 
 /// Whether the step calls a model in the walk of a turn.
 fn calls(step: &Step) -> bool {
-    matches!(step.kind, StepKind::Llm | StepKind::Ask { on: AskOn::Turn, .. })
+    step.is_walked() && matches!(step.kind, StepKind::Llm | StepKind::Ask { .. })
 }
 
 fn is_limited(limits: &Limits) -> bool {
@@ -116,11 +116,10 @@ impl Alone {
                 _ => {}
             });
         }
-        let waits = |step: &&Step| match &step.kind {
-            StepKind::Ask { on: AskOn::Event(events), .. } => {
-                !events.iter().any(|event| own.contains(event))
-            }
-            _ => false,
+        let waits = |step: &&Step| {
+            matches!(step.kind, StepKind::Ask { .. })
+                && step.is_on_event()
+                && !step.events().iter().any(|event| own.contains(event))
         };
         (!chart.steps.iter().any(|s| waits(&s))).then_some(Self { own })
     }
@@ -135,8 +134,10 @@ impl Alone {
             | Trigger::StepTimeout(step, _)
             | Trigger::StepDoubt(step)
             | Trigger::StepElse(step) => {
-                let kind = &chart.steps[step.index()].kind;
-                !matches!(kind, StepKind::Human(_) | StepKind::Run(..))
+                let step = &chart.steps[step.index()];
+                let waits = step.is_on_event()
+                    && !step.events().iter().any(|event| self.own.contains(event));
+                !waits && !matches!(step.kind, StepKind::Human(_) | StepKind::Run(..))
             }
             _ => true,
         }
@@ -167,7 +168,7 @@ impl Around {
         for (i, (step, place)) in chart.steps.iter().zip(&facts.scopes.steps).enumerate() {
             let counts = step.guard.as_ref().is_some_and(|guard| counts(chart, guard, counted));
             for state in place.within.iter().map(|s| s.index()) {
-                moves_on[state] |= always_moves_on(chart, step);
+                moves_on[state] |= !step.is_on_event() && always_moves_on(chart, step);
                 bounded[state] |= counts;
                 if calls(step) && place.except.is_empty() {
                     calling[state] = calling[state].or(Some(StepId::at(i)));

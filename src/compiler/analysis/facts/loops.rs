@@ -42,8 +42,8 @@ use super::values::{
 };
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, Chart, CompareOp, Expr, ExprKind, Limits, StateKind, StepKind, Transition,
-    Trigger,
+    Action, Chart, CompareOp, Expr, ExprKind, Limits, StateKind, Step, StepKind,
+    Transition, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -517,7 +517,8 @@ fn is_alone(chart: &Chart, transition: &Transition) -> bool {
         | Trigger::StepElse(step) => is_own(chart, *step),
         Trigger::Choice(_) => {
             // It is not known which question offers the option, so none may wait for a host event.
-            !chart.steps.iter().any(|s| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. }))
+            let is_ask = |s: &Step| matches!(s.kind, StepKind::Ask { .. });
+            !chart.steps.iter().any(|s| is_ask(s) && s.is_on_event())
         }
         Trigger::When | Trigger::StateDone(_) | Trigger::Turn => true,
         _ => false,
@@ -526,12 +527,12 @@ fn is_alone(chart: &Chart, transition: &Transition) -> bool {
 
 /// Whether the step ends without the host, a person or a child chart.
 fn is_own(chart: &Chart, step: StepId) -> bool {
-    match &chart.steps[step.index()].kind {
-        StepKind::Human(_) | StepKind::Run(_) | StepKind::Ask { on: AskOn::Event(_), .. } => false,
-        StepKind::Llm
-        | StepKind::Ask { on: AskOn::Turn, .. }
-        | StepKind::Code(_)
-        | StepKind::Call(..) => true,
+    let step = &chart.steps[step.index()];
+    match &step.kind {
+        StepKind::Human(_) | StepKind::Run(_) => false,
+        StepKind::Llm | StepKind::Ask { .. } | StepKind::Code(_) | StepKind::Call(..) => {
+            !step.is_on_event()
+        }
     }
 }
 

@@ -33,8 +33,8 @@ use super::conditions::is_impossible;
 use super::ranges::Ranges;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, Expr, ExprKind, Observable, StateKind, StepKind, Transition,
-    TransitionKind, Trigger, UnaryOp,
+    Action, BinaryOp, Chart, Expr, ExprKind, Observable, Starts, StateKind, Step,
+    StepKind, Transition, TransitionKind, Trigger, UnaryOp,
 };
 use chartc_core::structure;
 use petgraph::algo::kosaraju_scc;
@@ -903,10 +903,12 @@ impl ScopeConditions {
     }
 }
 
-/// Clears the conditions of questions that are never asked, and returns these questions with the transitions that take their event.
+/// Clears the conditions of questions and of steps on events that never start, and returns them with the transitions that take their
+/// event.
 fn unput(chart: &Chart, steps: &mut [ScopeCondition]) -> BTreeMap<StepId, Vec<TransitionId>> {
     let mut found = BTreeMap::new();
-    if !chart.steps.iter().any(|step| matches!(step.kind, StepKind::Ask { .. })) {
+    let may_miss = |step: &Step| step.is_on_event() || matches!(step.kind, StepKind::Ask { .. });
+    if !chart.steps.iter().any(may_miss) {
         return found;
     }
     let takers = Takers::new(chart);
@@ -947,7 +949,7 @@ fn is_interrupted(chart: &Chart) -> bool {
     };
     let beside = |k: &StepKind| matches!(k, StepKind::Human(_) | StepKind::Run(..));
     chart.transitions.iter().any(|t| outside(&t.trigger))
-        || chart.steps.iter().any(|s| beside(&s.kind) || s.tools.is_some())
+        || chart.steps.iter().any(|s| beside(&s.kind) || s.is_on_event() || s.tools.is_some())
 }
 
 /// Whether a step may end although its condition no longer holds. In general it may, because a step is canceled only when its state is
@@ -1174,19 +1176,19 @@ impl Takers {
         Self { own, any, turn }
     }
 
-    /// The transitions that keep a question from being asked: in every leaf where the question could start, one of them takes its
-    /// event, and transitions have priority over questions. `None` if the question may be asked in some leaf.
+    /// The transitions that keep a question, or a step on an event, from its start: in every leaf where it could start, one of them takes
+    /// its event, and transitions have priority. `None` if it may start in some leaf, or waits for nothing that transitions take.
     pub fn before(
         &self,
         chart: &Chart,
         step: StepId,
         places: &[ScopeCondition],
     ) -> Option<Vec<TransitionId>> {
-        let StepKind::Ask { on, .. } = &chart.steps[step.index()].kind else { return None };
+        let row = &chart.steps[step.index()];
         let place = &places[step.index()];
         let mut by = BTreeSet::new();
-        match on {
-            AskOn::Event(events) => {
+        match &row.starts {
+            Starts::OnEvent(events) => {
                 for event in events {
                     let own = self.own.get(event);
                     if own.is_none() && self.any.is_empty() {
@@ -1199,8 +1201,9 @@ impl Takers {
                     everywhere(chart, place, &takes, &mut by)?;
                 }
             }
-            AskOn::Turn => {
-                if self.turn.is_empty() {
+            Starts::OnEntry => return None,
+            Starts::InTurn => {
+                if !matches!(row.kind, StepKind::Ask { .. }) || self.turn.is_empty() {
                     return None;
                 }
                 let takes = |state: StateId| self.turn.get(&state).copied();

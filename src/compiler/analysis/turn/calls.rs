@@ -30,7 +30,7 @@ use crate::analysis::facts::reach::{ScopeCondition, entries, meet};
 use crate::analysis::facts::usage::{assigned, code_reads, early_reads, is_where};
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    AskOn, Chart, Expr, ExprKind, Failure, Insert, Otherwise, Permission, StateKind, Step,
+    Chart, Expr, ExprKind, Failure, Insert, Otherwise, Permission, StateKind, Step,
     StepKind, Template, TemplatePart, Trigger, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,8 +129,10 @@ impl<'c> CallWalk<'c> {
     fn new(chart: &'c Chart, facts: &'c Facts, cap: Option<u32>, stops: bool) -> Self {
         let leaves: Vec<StateId> = facts.reach.leaves(chart).collect();
         let count = leaves.len();
-        let own =
-            |t: &Trigger| t.step().is_some() || matches!(t, Trigger::Choice(_) | Trigger::Turn);
+        let own = |t: &Trigger| {
+            t.step().is_some_and(|step| !chart.steps[step.index()].is_on_event())
+                || matches!(t, Trigger::Choice(_) | Trigger::Turn)
+        };
         let begins = Here { calls: 0, by: None };
         let mut walk = Self {
             chart,
@@ -155,7 +157,7 @@ impl<'c> CallWalk<'c> {
                 }
             }
         }
-        let asks = |s: &&Step| matches!(&s.kind, StepKind::Ask { on, .. } if *on == AskOn::Turn);
+        let asks = |s: &&Step| s.is_walked() && matches!(s.kind, StepKind::Ask { .. });
         for step in chart.steps.iter().filter(asks) {
             for leaf in walk.covered(&ScopeCondition::in_state(step.state)) {
                 let known = walk.innermost[leaf];
@@ -196,7 +198,7 @@ impl<'c> CallWalk<'c> {
         let step = &self.chart.steps[id.index()];
         let place = self.facts.scopes.step(id);
         let covered = self.covered(place);
-        if is_beside(step) {
+        if !step.is_walked() {
             // The step does not belong to the walk.
             return Arrival::Runs(0);
         }
@@ -330,22 +332,9 @@ impl<'c> CallWalk<'c> {
     }
 }
 
-/// Whether the step runs beside the walk of the turn.
-const fn is_beside(step: &Step) -> bool {
-    match &step.kind {
-        StepKind::Ask { on, .. } => !matches!(on, AskOn::Turn),
-        StepKind::Run(run) => run.on_entry,
-        _ => false,
-    }
-}
-
 /// Whether a step uses up a model call of the turn in its walk.
 pub fn is_model(step: &Step) -> bool {
-    match &step.kind {
-        StepKind::Llm => true,
-        StepKind::Ask { on, .. } => *on == AskOn::Turn,
-        _ => false,
-    }
+    step.is_walked() && matches!(step.kind, StepKind::Llm | StepKind::Ask { .. })
 }
 
 /// Whether the turn always ends after the step has run: by `ends turn true` if it succeeds, and by `fail` if not.

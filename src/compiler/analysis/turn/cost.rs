@@ -34,7 +34,7 @@ use crate::analysis::facts::reach::{
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::machine::{LimitKind, Status};
 use chartc_core::model::{
-    AskOn, Chart, ChoiceKind, Client, Expr, StateKind, Step, StepKind, Target, Transition, Trigger,
+    Chart, ChoiceKind, Client, Expr, StateKind, Step, StepKind, Target, Transition, Trigger,
 };
 use chartc_core::tables::is_free;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -140,7 +140,7 @@ fn bounds(
     };
     let turns: Vec<TurnCost> = walks.leaves.iter().map(&mut one).collect();
     let waits =
-        |step: &&(usize, &Step)| matches!(step.1.kind, StepKind::Ask { on: AskOn::Event(_), .. });
+        |step: &&(usize, &Step)| step.1.is_on_event() && matches!(step.1.kind, StepKind::Llm | StepKind::Ask { .. });
     let steps = chart.steps.iter().enumerate();
     let events: Vec<Driver> = steps
         .filter(|s| waits(&s) && !facts.scopes.steps[s.0].within.is_empty())
@@ -609,6 +609,8 @@ struct Prices {
     always: bool,
     /// Whether options may be chosen outside of walks, whose calls do not count here.
     outside: bool,
+    /// Whether only calls in walks count.
+    walks: bool,
 }
 
 impl Prices {
@@ -625,9 +627,9 @@ impl Prices {
             open[i] += above;
         }
         let free = |kind: &StepKind| matches!(kind, StepKind::Ask { always: false, .. });
-        let waits = |kind: &StepKind| matches!(kind, StepKind::Ask { on: AskOn::Event(_), .. });
-        let outside = walks && chart.steps.iter().any(|s| waits(&s.kind));
-        Self { open, always: !chart.steps.iter().any(|s| free(&s.kind)), outside }
+        let waits = |s: &Step| s.is_on_event() && matches!(s.kind, StepKind::Ask { .. });
+        let outside = walks && chart.steps.iter().any(waits);
+        Self { open, always: !chart.steps.iter().any(|s| free(&s.kind)), outside, walks }
     }
 
     /// Whether taking the transition costs a model call.
@@ -646,9 +648,10 @@ impl Prices {
             return asked || self.always || open > own;
         }
         let Some(step) = transition.trigger.step() else { return false };
-        match chart.steps[step.index()].kind {
+        let step = &chart.steps[step.index()];
+        match step.kind {
             // The list of an `each` may be empty.
-            StepKind::Llm => chart.steps[step.index()].each.is_none(),
+            StepKind::Llm => step.each.is_none() && !(self.walks && step.is_on_event()),
             // Without an enabled option, the `else` of a question is taken without a call.
             StepKind::Ask { .. } => {
                 !self.outside && (!matches!(transition.trigger, Trigger::StepElse(_)) || open > 0)

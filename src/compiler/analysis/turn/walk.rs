@@ -37,7 +37,7 @@ use crate::analysis::facts::reach::{
 use crate::analysis::facts::usage::is_where;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Action, AskOn, Chart, Failure, StateKind, Step, StepKind, Transition, Trigger,
+    Action, Chart, Failure, StateKind, Step, StepKind, Transition, Trigger,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -596,7 +596,7 @@ impl<'c> Walks<'c> {
         let (row, place) = (&self.chart.steps[step.index()], self.facts.scopes.step(step));
         let kind = match &row.kind {
             // The list of an `each` may be empty.
-            StepKind::Llm => row.each.is_none(),
+            StepKind::Llm => row.is_walked() && row.each.is_none(),
             _ => false,
         };
         let everywhere = || at.iter().all(|leaf| place.may_hold_in(self.chart, *leaf));
@@ -646,9 +646,8 @@ fn is_interrupted(chart: &Chart) -> bool {
         )
     };
     let beside = |s: &Step| matches!(s.kind, StepKind::Human(_) | StepKind::Run(..));
-    let waits = |s: &Step| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. });
     chart.transitions.iter().any(|t| outside(&t.trigger))
-        || chart.steps.iter().any(|s| beside(s) || waits(s) || s.tools.is_some())
+        || chart.steps.iter().any(|s| beside(s) || s.is_on_event() || s.tools.is_some())
 }
 
 /// The number of further attempts of one call: retries, and calls after tools.
@@ -702,7 +701,7 @@ pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
         let mut gone: Option<(StepId, TransitionId)> = None;
         for id in steps {
             if let Some((after, transition)) = gone
-                && in_walk(&chart.steps[id.index()])
+                && chart.steps[id.index()].is_walked()
                 && !back.between(chart, state, after, id)
             {
                 found.push(Unreached { step: id, state, after, transition });
@@ -717,15 +716,6 @@ pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     found
 }
 
-/// Whether the walk of a turn starts the step.
-fn in_walk(step: &Step) -> bool {
-    match &step.kind {
-        StepKind::Ask { on, .. } => *on == AskOn::Turn,
-        StepKind::Run(run) => !run.on_entry,
-        _ => true,
-    }
-}
-
 /// A transition on the step's outcome, if the step runs whenever its state is active, and the walk continues only after the state has
 /// been exited. `None` otherwise.
 fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<TransitionId> {
@@ -738,7 +728,7 @@ fn leaves(chart: &Chart, facts: &Facts, state: StateId, id: StepId) -> Option<Tr
     let always = step.guard.as_ref().is_none_or(is_where)
         && place.except.is_empty()
         && !place.is_approximate;
-    if !awaited || !always || step.failure.then == Failure::Skip {
+    if !step.is_walked() || !awaited || !always || step.failure.then == Failure::Skip {
         return None;
     }
     let mut sure = None;
@@ -829,12 +819,11 @@ impl Entering {
     /// Whether the state may be entered again between two steps of a walk.
     fn between(&self, chart: &Chart, state: StateId, after: StepId, until: StepId) -> bool {
         let any = |entered: &[StateId]| entered.iter().any(|t| touches(chart, *t, state));
-        let waits = |s: &StepId| match &chart.steps[s.index()].kind {
-            StepKind::Ask { on, .. } => *on != AskOn::Turn,
-            StepKind::Llm | StepKind::Code(_) | StepKind::Call(..) => false,
-            StepKind::Human(_) | StepKind::Run(..) => true,
+        let waits = |s: &StepId| {
+            let step = &chart.steps[s.index()];
+            !step.is_walked() || matches!(step.kind, StepKind::Human(_) | StepKind::Run(..))
         };
-        // Steps outside of the walk may end at any time, and so may questions on events. Meanwhile, the walks of other regions continue.
+        // Steps outside of the walk may end at any time. Meanwhile, the walks of other regions continue.
         let own = region(chart, state);
         let other = |s: &StepId| region(chart, chart.steps[s.index()].state) != own;
         let beside = |id: &StepId| waits(id) || other(id) || (after < *id && *id < until);

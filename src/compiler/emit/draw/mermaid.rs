@@ -21,7 +21,7 @@ use crate::emit::{Emitter, Options, OutputKind};
 use crate::lower::SourceMap;
 use crate::notation;
 use chartc_core::arena::{StateId, StepId};
-use chartc_core::model::{AskOn, Chart, StateKind, Status, StepKind, Trigger};
+use chartc_core::model::{Chart, Starts, StateKind, Status, StepKind, Trigger};
 use chartc_core::visible;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -550,7 +550,7 @@ fn asks(places: &Places<'_>) -> Vec<Option<StepId>> {
 
 fn question(chart: &Chart, step: StepId) -> String {
     let name = notation::name(notation::step_name(chart, step));
-    if let StepKind::Ask { on: AskOn::Event(events), .. } = &chart.steps[step.index()].kind {
+    if let Starts::OnEvent(events) = &chart.steps[step.index()].starts {
         format!("{} / ask {name}", notation::event_pattern(chart, events))
     } else {
         format!("ask {name}")

@@ -22,8 +22,8 @@ use crate::notation;
 use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, ChoiceKind, Each, Expr, ExprKind, Failure, Field, Limits, Lost,
-    Observable, Otherwise, State, StateKind, Status, Step, StepKind, Transition, Trigger,
+    Action, BinaryOp, Chart, ChoiceKind, Each, Expr, ExprKind, Failure, Field, Limits, Lost,
+    Observable, Otherwise, Starts, State, StateKind, Status, Step, StepKind, Transition, Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -686,17 +686,13 @@ fn limits(chart: &Chart, limits: &Limits) -> String {
 
 /// The words after the name of an `ask`, with a leading blank each.
 fn asks(chart: &Chart, step: &Step) -> String {
-    let StepKind::Ask { on, always, otherwise } = &step.kind else { return String::new() };
+    let StepKind::Ask { always, otherwise } = &step.kind else { return String::new() };
     let mut text = String::new();
     if step.is_exact {
         text.push_str(" exact");
     }
-    match on {
-        AskOn::Turn => text.push_str(" on turn"),
-        AskOn::Event(events) => {
-            text.push_str(&format!(" on {}", notation::event_pattern(chart, events)));
-        }
-    }
+    text.push_str(if step.is_on_event() { "" } else { " on turn" });
+    text.push_str(&events(chart, step));
     if *always {
         text.push_str(" always");
     }
@@ -706,11 +702,22 @@ fn asks(chart: &Chart, step: &Step) -> String {
     text
 }
 
+/// The events that start a step, with a leading blank.
+fn events(chart: &Chart, step: &Step) -> String {
+    match &step.starts {
+        Starts::OnEvent(events) => format!(" on {}", notation::event_pattern(chart, events)),
+        Starts::InTurn | Starts::OnEntry => String::new(),
+    }
+}
+
 /// The row of a step, without its outcomes. `guard` writes its condition.
 pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> String) -> LabelRow {
     let step = &chart.steps[id.index()];
     let state = step.state;
     let mut name = notation::name(&step.name);
+    if !matches!(step.kind, StepKind::Ask { .. }) {
+        name.push_str(&events(chart, step));
+    }
     if let Some(each) = &step.each {
         let list = notation::expression(chart, &each.list);
         name.push_str(&format!(" each {} in {list}", notation::name(&each.local.name)));
@@ -723,7 +730,7 @@ pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> S
         }
         StepKind::Human(_) => ("human", Some(Look::Done), name),
         StepKind::Run(run) => {
-            let entry = if run.on_entry { " at entry" } else { "" };
+            let entry = if step.starts == Starts::OnEntry { " at entry" } else { "" };
             ("run", Some(Look::Done), format!("{name} {}{entry}{}", run.chart, run.forward.words()))
         }
         StepKind::Ask { .. } => ("ask", Some(Look::Choice), name + &asks(chart, step)),

@@ -29,7 +29,7 @@ use super::methods::{Arms, Hook, Methods, for_trigger};
 use super::tables::transition_comment;
 use chartc_core::arena::{EventId, SendId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, AskOn, Chart, Expr, ExprKind, Receiver, StepKind, Trigger, Type, VariableKind,
+    Action, Chart, Expr, ExprKind, Receiver, Starts, StepKind, Trigger, Type, VariableKind,
 };
 use chartc_core::program::Block;
 use chartc_core::semantics::unroll::Place;
@@ -103,8 +103,7 @@ pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> 
     let trigger = match block {
         Block::Transition(transition) => context.chart.transition(transition).trigger.clone(),
         Block::Asking(step) => {
-            let kind = &context.chart.steps[step.index()].kind;
-            if let StepKind::Ask { on: AskOn::Event(events), .. } = kind {
+            if let Starts::OnEvent(events) = &context.chart.steps[step.index()].starts {
                 Trigger::Event(events.clone())
             } else {
                 Trigger::Turn

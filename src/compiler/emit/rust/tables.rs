@@ -8,7 +8,7 @@ use chartc_core::model::ActionForm;
 use chartc_core::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, RenameRow, RenamedRow, Route, Span, StateRow, StateRowKind, StepRow,
-    StepRowKind, Summary, Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow, WalkRow,
+    StartsRow, StepRowKind, Summary, Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow, WalkRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
@@ -340,17 +340,14 @@ fn step(row: &StepRow) -> String {
     let kind = match row.kind {
         StepRowKind::Llm => "Llm".to_owned(),
         StepRowKind::Code => "Code".to_owned(),
-        StepRowKind::Ask { on, always, otherwise } => {
-            let on = on.map_or("None".to_owned(), |on| format!("Some({})", span(on)));
+        StepRowKind::Ask { always, otherwise } => {
             let otherwise =
                 otherwise.map_or("None".to_owned(), |t| format!("Some(TransitionId({}))", t.0));
-            format!("Ask {{ on: {on}, always: {always}, otherwise: {otherwise} }}")
+            format!("Ask {{ always: {always}, otherwise: {otherwise} }}")
         }
         StepRowKind::Call => "Call".to_owned(),
         StepRowKind::Human => "Human".to_owned(),
-        StepRowKind::Run { on_entry, forward } => {
-            format!("Run {{ on_entry: {on_entry}, forward: Forward::{forward:?} }}")
-        }
+        StepRowKind::Run { forward } => format!("Run {{ forward: Forward::{forward:?} }}"),
     };
     let failure = match row.failure {
         FailureRow::Fail => None,
@@ -358,7 +355,10 @@ fn step(row: &StepRow) -> String {
         FailureRow::Take(transition) => Some(format!("Take(TransitionId({}))", transition.0)),
     };
     let tools = row.tools.len > 0 || row.tool_calls > 0;
+    let events = if let StartsRow::OnEvent(events) = row.starts { Some(events) } else { None };
     Row(format!("step({:?}, {}, StepRowKind::{kind})", &*row.name, row.state.0))
+        .add("on_entry", row.starts == StartsRow::OnEntry)
+        .with("on_event", events.map(arguments))
         .add("guarded", row.guard)
         .count("retries", row.retries)
         .with(

@@ -368,7 +368,7 @@ fn add(next: &mut Next, rule: Rule) {
             &["prompt"]
         }
         Rule::expectation => &["expect"],
-        Rule::ask_event => {
+        Rule::step_event => {
             next.name = true;
             &["turn"]
         }

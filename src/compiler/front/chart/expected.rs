@@ -127,7 +127,7 @@ pub(super) fn describe(rule: Rule) -> Option<&'static str> {
         Rule::tool_pattern => "a tool",
         Rule::insert => "a step's name",
         Rule::policy => "`retry`, `skip` or `fail`",
-        Rule::ask_event => "`turn` or an event's name",
+        Rule::step_event => "`turn` or an event's name",
         Rule::may_option => "an option's name",
         Rule::may_call => return None,
         Rule::machine_event | Rule::done_of | Rule::error_of | Rule::doubt_of => return None,

@@ -95,7 +95,11 @@ pub(in crate::lower) fn field(
         cx.report(TYPE_ERROR.at(name.span, message));
         return Some(unknown(&name.node));
     }
-    refuse_several(cx, &questions, base.to(name.span));
+    let is_datum = sources.iter().all(|source| matches!(source.kind, ExprKind::Variable(id) if is_asked(cx, id)));
+    if !is_datum {
+        refuse_each(cx, &questions, base.to(name.span));
+    }
+    refuse_regions(cx, &questions, base.to(name.span));
     let id = match (&*questions, &sources[0].kind) {
         // The data of an event has a variable of its own already.
         ([_], ExprKind::Variable(id)) if is_asked(cx, *id) => *id,
@@ -206,28 +210,32 @@ fn blank(cx: &Cx<'_>, ty: &Type, left: &mut u32) -> Option<Expr> {
     Some(of(ExprKind::Record(*id, fields.collect::<Option<_>>()?), ty.clone()))
 }
 
-/// Reports questions of which several may be open at a time, so that it is unclear what was asked.
-pub(in crate::lower) fn refuse_several(cx: &mut Cx<'_>, questions: &[StepId], span: Span) {
-    for id in questions {
-        let node = cx.step_nodes[id.index()].step;
-        let step = cx.chart.steps[id.index()].name.clone();
+/// Reports questions of which several may be open at a time because they are asked in several regions, so that it is unclear what was asked.
+pub(in crate::lower) fn refuse_regions(cx: &mut Cx<'_>, questions: &[StepId], span: Span) {
+    let is_split = |id: &&StepId| {
         let state = cx.chart.steps[id.index()].state;
-        let splits = |other: &StateId| {
-            matches!(cx.chart.state(*other).kind, StateKind::Parallel)
-                && cx.chart.contains(state, *other)
-        };
-        let is_ask = matches!(node.kind, syntax::StepKind::Ask(_));
-        let (why, help) = if node.each.is_some() {
-            ("asks for each element", "read the answers instead")
-        } else if is_ask && cx.chart.state_ids().any(|other| splits(&other)) {
-            ("may be asked in several regions at a time", "move the question into a region")
-        } else {
-            continue;
-        };
-        let message = format!("`{step}` {why}: it is not clear what was asked");
-        cx.report(ILLEGAL_STRUCTURE.at(span, message).help(help));
-        return;
+        let mut below = cx.chart.state_ids().filter(|other| cx.chart.contains(state, *other));
+        matches!(cx.step_nodes[id.index()].step.kind, syntax::StepKind::Ask(_))
+            && below.any(|other| matches!(cx.chart.state(other).kind, StateKind::Parallel))
+    };
+    if let Some(id) = questions.iter().find(is_split).copied() {
+        let why = "may be asked in several regions at a time";
+        refuse(cx, id, span, why, "move the question into a region");
     }
+}
+
+/// Reports steps that ask for each element, so that it is unclear what was asked.
+fn refuse_each(cx: &mut Cx<'_>, questions: &[StepId], span: Span) {
+    let is_each = |id: &&StepId| cx.step_nodes[id.index()].step.each.is_some();
+    if let Some(id) = questions.iter().find(is_each).copied() {
+        refuse(cx, id, span, "asks for each element", "read the answers instead");
+    }
+}
+
+fn refuse(cx: &mut Cx<'_>, id: StepId, span: Span, why: &str, help: &str) {
+    let step = &cx.chart.steps[id.index()].name;
+    let message = format!("`{step}` {why}: it is not clear what was asked");
+    cx.report(ILLEGAL_STRUCTURE.at(span, message).help(help));
 }
 
 /// Makes the prompts and options of questions read what `asked.x` reads.

@@ -565,20 +565,23 @@ pub(super) fn step(out: &mut Out, node: &Step) {
     let client =
         node.client.as_ref().map_or(String::new(), |c| format!(" with {}", lower(&c.node)));
     let level = out.level;
+    let on = node.on.as_ref().map_or(String::new(), |on| format!(" on {}", state_pattern(on)));
     let each = node.each.as_ref().map_or(String::new(), |each| {
         format!(" each {} in {}", lower(&each.name.node), expr(&each.list, level))
     });
     let head = match &node.kind {
-        StepKind::Llm => format!("llm {name}{each}{client}"),
+        StepKind::Llm => format!("llm {name}{on}{each}{client}"),
         StepKind::Code(_) => format!("code {name}{client}"),
         StepKind::Ask(ask) => {
             let exact = if ask.exact { " exact" } else { "" };
-            format!("ask {name}{exact}{client} {}", on(ask, level))
+            format!("ask {name}{exact}{client}{on}{}", otherwise(ask, level))
         }
         StepKind::Call(tool, all) => {
-            format!("call {name}{each} {}{}{client}", path(tool), arguments(all, level))
+            format!("call {name}{on}{each} {}{}{client}", path(tool), arguments(all, level))
         }
-        StepKind::Human(text) => format!("human {name}{each} {}{client}", template(text, level)),
+        StepKind::Human(text) => {
+            format!("human {name}{on}{each} {}{client}", template(text, level))
+        }
         StepKind::Run(run) => {
             let entry = if run.at_entry { " at entry" } else { "" };
             let given = params_given(&run.arguments, level);
@@ -610,14 +613,14 @@ pub(super) fn step(out: &mut Out, node: &Step) {
     }
 }
 
-fn on(ask: &Ask, level: usize) -> String {
+fn otherwise(ask: &Ask, level: usize) -> String {
     let always = if ask.always { " always" } else { "" };
     let otherwise = match &ask.otherwise {
         None => String::new(),
         Some(AskElse::Stay) => " else stay".to_owned(),
         Some(AskElse::Take(to)) => format!(" else {}", target(to, level)),
     };
-    format!("on {}{always}{otherwise}", state_pattern(&ask.on))
+    format!("{always}{otherwise}")
 }
 
 fn step_item(out: &mut Out, node: &StepItem) {

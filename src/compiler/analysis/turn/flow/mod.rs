@@ -57,7 +57,7 @@ use cells::{FRESH, Records};
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::{Environment, Fuel, Value as Data, evaluate};
 use chartc_core::model::{
-    AskOn, Chart, Expr, ExprKind, Position, StateKind, StepKind, TemplatePart, VariableKind,
+    Chart, Expr, ExprKind, Position, StateKind, StepKind, TemplatePart, VariableKind,
 };
 use path::{Goal, Search};
 use points::Points;
@@ -414,11 +414,8 @@ impl<'c> Flow<'c> {
         let chart = self.chart;
         let step = &chart.steps[id.index()];
         let is_asked = match &step.kind {
-            StepKind::Llm | StepKind::Human(_) | StepKind::Ask { on: AskOn::Turn, .. } => true,
-            StepKind::Ask { on: AskOn::Event(_), .. }
-            | StepKind::Code(_)
-            | StepKind::Call(..)
-            | StepKind::Run(_) => false,
+            StepKind::Llm | StepKind::Human(_) | StepKind::Ask { .. } => !step.is_on_event(),
+            StepKind::Code(_) | StepKind::Call(..) | StepKind::Run(_) => false,
         };
         if !is_asked || step.each.is_some() {
             return None;

@@ -19,7 +19,7 @@ use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{StateId, StepId, VarId};
 use chartc_core::expr::Value as Data;
 use chartc_core::model::{
-    Action, Chart, Expr, ExprKind, Observable, Receiver, StepKind, Type, VariableKind,
+    Action, Chart, Expr, ExprKind, Observable, Receiver, Starts, Type, VariableKind,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -379,9 +379,8 @@ impl Path {
             Op::Stir => self.forget(&|told| told.of_host),
             Op::Started(step) => drop(self.started.insert(*step)),
             Op::Needs(step) => {
-                let kind = &world.search.chart.steps[step.index()].kind;
-                let starts = matches!(kind, StepKind::Run(run) if run.on_entry);
-                if !starts && !self.started.remove(step) {
+                let on_entry = world.search.chart.steps[step.index()].starts == Starts::OnEntry;
+                if !on_entry && !self.started.remove(step) {
                     return false;
                 }
             }

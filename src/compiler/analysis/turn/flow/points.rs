@@ -33,7 +33,7 @@ use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{ComponentId, EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::Value as Data;
 use chartc_core::model::{
-    Action, AskOn, BinaryOp, Chart, ChoiceKind, Expr, ExprKind, Failure, Insert, Permission,
+    Action, BinaryOp, Chart, ChoiceKind, Expr, ExprKind, Failure, Insert, Permission,
     Receiver, StateKind, Step, StepKind, Template, TemplatePart, Transition, Trigger,
 };
 use std::cell::OnceCell;
@@ -127,7 +127,7 @@ impl<'c, 'f> Points<'c, 'f> {
             }
         }
         let asks =
-            chart.steps.iter().any(|s| matches!(s.kind, StepKind::Ask { on: AskOn::Event(_), .. }));
+            chart.steps.iter().any(|s| s.is_on_event() && matches!(s.kind, StepKind::Ask { .. }));
         let cap = chart.calls_per_turn.filter(|n| *n <= MOST_CALLS);
         let table = !chart.permissions.is_empty();
         let mut rows: BTreeMap<StateId, Vec<(usize, &Permission)>> = BTreeMap::new();
@@ -257,9 +257,9 @@ impl<'c, 'f> Points<'c, 'f> {
                 | Trigger::StepTimeout(step, _)
                 | Trigger::StepDoubt(step)
                 | Trigger::StepElse(step) => {
-                    let kind = &self.chart.steps[step.index()].kind;
-                    let beside = matches!(kind, StepKind::Human(_) | StepKind::Run(..))
-                        || matches!(kind, StepKind::Ask { on: AskOn::Event(_), .. });
+                    let row = &self.chart.steps[step.index()];
+                    let beside = row.is_on_event()
+                        || matches!(row.kind, StepKind::Human(_) | StepKind::Run(..));
                     (beside && outside, true, Some(*step))
                 }
                 Trigger::Turn | Trigger::When | Trigger::StateDone(_) => (false, false, None),
@@ -292,8 +292,7 @@ impl<'c, 'f> Points<'c, 'f> {
         }
     }
 
-    /// Adds edges back to the point, for answers that arrive by themselves and trigger no transition, and for questions that events
-    /// trigger.
+    /// Adds edges back to the point, for answers that arrive by themselves and trigger no transition, and for steps that events start.
     fn beside(&self, point: Point, edges: &mut Vec<Edge<'c>>) {
         let places = &self.facts.scopes;
         for state in self.chart.ancestors(point.leaf) {
@@ -303,16 +302,23 @@ impl<'c, 'f> Points<'c, 'f> {
                 if places.step(id).excludes_leaf(self.chart, point.leaf) {
                     continue;
                 }
-                let mut ops = vec![Op::Stir];
-                match &row.kind {
-                    StepKind::Human(_) | StepKind::Run(..) => {
-                        ops.push(Op::Needs(id));
-                        self.answered(id, &mut ops);
-                    }
-                    StepKind::Ask { on: AskOn::Event(_), .. } => self.reads(id, row, &mut ops),
-                    _ => continue,
+                let mut add = |ops| edges.push(Edge { ops, to: point, by: By::Passed, sure: false });
+                if row.is_on_event() {
+                    let mut ops = vec![Op::Stir];
+                    self.reads(id, row, &mut ops);
+                    ops.push(Op::Started(id));
+                    add(ops);
                 }
-                edges.push(Edge { ops, to: point, by: By::Passed, sure: false });
+                let is_answered = match &row.kind {
+                    StepKind::Human(_) | StepKind::Run(..) => true,
+                    StepKind::Llm | StepKind::Call(..) => row.is_on_event(),
+                    StepKind::Ask { .. } | StepKind::Code(_) => false,
+                };
+                if is_answered {
+                    let mut ops = vec![Op::Stir, Op::Needs(id)];
+                    self.answered(id, &mut ops);
+                    add(ops);
+                }
             }
         }
     }
@@ -740,6 +746,10 @@ impl<'c> Points<'c, '_> {
         let leaf = point.leaf;
         let next = Point { leaf, mode: self.walk(leaf, id.0 + 1, calls) };
         let wait = |calls| Point { leaf, mode: Mode::Wait(id.0, calls) };
+        if step.is_on_event() {
+            edges.push(Edge { ops: Vec::new(), to: next, by: By::Passed, sure: true });
+            return;
+        }
         let guard = |holds| {
             step.guard.iter().map(move |g| Op::Assume(Some(Site::Guard(id)), g, holds)).collect()
         };
@@ -771,10 +781,7 @@ impl<'c> Points<'c, '_> {
                     edges.push(Edge { ops, to: wait(used), by: By::Passed, sure: true });
                 }
             }
-            StepKind::Ask { on: AskOn::Event(_), .. } => {
-                edges.push(Edge { ops: Vec::new(), to: next, by: By::Passed, sure: true });
-            }
-            StepKind::Ask { on: AskOn::Turn, .. } => {
+            StepKind::Ask { .. } => {
                 let to = wait(if is_past { calls } else { used });
                 edges.push(Edge { ops: ops.clone(), to, by: By::Passed, sure: !is_past });
                 // If a single option is taken without asking, it costs no call.

@@ -101,6 +101,7 @@ impl Builder<'_> {
         let calls = matches!(kind, StepKind::Llm | StepKind::Ask(_));
         let step_syntax = syntax::Step {
             renamed: Vec::new(),
+            on: matches!(kind, StepKind::Ask(_)).then_some(EventPattern::Turn(step.name.span)),
             each: None,
             name: step.name.clone(),
             kind,
@@ -303,7 +304,6 @@ impl Builder<'_> {
         items.push(noted(StepItem::Policy(no_retry(None, span)), span));
         items.extend(self.heuristic(step));
         let ask = Ask {
-            on: EventPattern::Turn(span),
             exact: false,
             always: true,
             otherwise: Some(AskElse::Stay),
@@ -406,6 +406,7 @@ impl Builder<'_> {
         }
         let code = syntax::Step {
             renamed: Vec::new(),
+            on: None,
             each: None,
             name: source,
             kind: StepKind::Code(statements),

@@ -548,7 +548,7 @@ pub(in crate::front::chart) fn token_hint(
         ErrorVariant::CustomError { .. } => &[],
     };
     let name =
-        [Rule::name, Rule::path, Rule::target, Rule::event_use, Rule::param, Rule::ask_event];
+        [Rule::name, Rule::path, Rule::target, Rule::event_use, Rule::param, Rule::step_event];
     let text = match found {
         "=" if rules.contains(&Rule::colon) => "it has a type, as in `x: Int = 1`",
         "=" if rules.contains(&Rule::infix) => {

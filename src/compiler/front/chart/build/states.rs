@@ -342,7 +342,6 @@ struct StepHead {
     path: Option<Path>,
     arguments: Vec<crate::syntax::Expr>,
     text: Option<crate::syntax::Template>,
-    on: Option<EventPattern>,
     exact: bool,
     always: bool,
     params: Vec<ParamArgument>,
@@ -357,7 +356,7 @@ impl Cx<'_> {
     pub(super) fn step(&mut self, pair: P<'_>) -> Step {
         let rule = pair.as_rule();
         let mut head = StepHead::default();
-        let (mut client, mut guard, mut then, mut each) = (None, None, None, None);
+        let (mut client, mut guard, mut then, mut each, mut on) = (None, None, None, None, None);
         let (mut items, mut end) = (Vec::new(), Vec::new());
         for part in pair.into_inner() {
             match part.as_rule() {
@@ -375,7 +374,7 @@ impl Cx<'_> {
                     head.forward = if all { Forward::All } else { Forward::Nothing };
                 }
                 Rule::line_string | Rule::block_string => head.text = Some(self.template(&part)),
-                Rule::ask_event => head.on = part.into_inner().next().map(|p| self.ask_event(p)),
+                Rule::step_event => on = part.into_inner().next().map(|p| self.step_event(p)),
                 Rule::kw_exact => head.exact = true,
                 Rule::kw_always => head.always = true,
                 Rule::otherwise => head.otherwise = self.otherwise(part),
@@ -418,7 +417,6 @@ impl Cx<'_> {
             Rule::llm => StepKind::Llm,
             Rule::code => StepKind::Code(head.statements),
             Rule::ask => StepKind::Ask(Ask {
-                on: head.on.expect("an `ask` has its event"),
                 exact: head.exact,
                 always: head.always,
                 otherwise: head.otherwise,
@@ -432,7 +430,7 @@ impl Cx<'_> {
                 forward: head.forward,
             }),
         };
-        Step { name, renamed: head.renamed, kind, each, client, guard, items, then, end }
+        Step { name, renamed: head.renamed, kind, on, each, client, guard, items, then, end }
     }
 
     fn each_in(&mut self, pair: P<'_>) -> Each {
@@ -467,7 +465,7 @@ impl Cx<'_> {
             .collect()
     }
 
-    fn ask_event(&mut self, pair: P<'_>) -> EventPattern {
+    fn step_event(&mut self, pair: P<'_>) -> EventPattern {
         if pair.as_rule() == Rule::kw_turn {
             return EventPattern::Turn(self.span(&pair));
         }

@@ -394,6 +394,7 @@ impl Builder<'_, '_> {
         let chart = Ident::new(invoke.child.chart.clone(), invoke.child.name_span);
         let step = Step {
             renamed: Vec::new(),
+            on: None,
             each: None,
             name: Ident::new(self.scope.steps[nth].clone(), invoke.id.span),
             kind: StepKind::Run(Run { chart, arguments, at_entry: true, forward }),
