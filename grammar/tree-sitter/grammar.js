@@ -123,6 +123,9 @@ export default grammar({
     [$.effect],
     // `llm s each x in xs`, or `each after 2h` behind it.
     [$.llm_step],
+    // `llm s on e { prompt "…" }`, or a line `on e { n = 1 }` behind `llm s`.
+    [$.llm_step, $._started],
+    [$._step_rest, $._started],
     // `call c each state in xs t`, or the tool `each` and an item behind it.
     [$.each, $._tool_path],
     [$.each, $.run_step],
@@ -367,10 +370,21 @@ export default grammar({
 
     step: $ => choice($.llm_step, $.ask_step, $.code_step, $.call_step, $.human_step, $.run_step),
 
-    llm_step: $ => seq('llm', field('name', $._name), optional($.renamed), optional($.each), optional($._step_rest)),
+    llm_step: $ => seq(
+      'llm', field('name', $._name), optional($.renamed),
+      choice(seq(optional($.each), optional($._step_rest)), prec.dynamic(1, $._started)),
+    ),
+    _started: $ => seq(
+      choice(
+        seq($._on_event, optional($.each), optional($.with)), seq($.each, $._on_event, optional($.with)),
+        seq(optional($.each), $.with, $._on_event),
+      ),
+      optional($.guard), field('body', $.step_body), optional($._then),
+    ),
+    _on_event: $ => seq('on', field('event', choice('turn', $.event_use))),
     ask_step: $ => seq(
       'ask', field('name', $._name), optional($.renamed), optional('exact'), optional($.with),
-      'on', field('event', choice('turn', $.event_use)), optional($._ask_rest),
+      $._on_event, optional($._ask_rest),
     ),
     _ask_rest: $ => some('always', seq('else', choice('stay', $.target)), $._asked_rest),
     code_step: $ => seq(
@@ -378,12 +392,13 @@ export default grammar({
       field('body', $.statements), optional($._then), optional(seq('else', $._on_failure)),
     ),
     call_step: $ => seq(
-      'call', field('name', $._name), optional($.renamed), optional($.each),
+      'call', field('name', $._name), optional($.renamed), optional($._each_on),
       field('tool', alias($._tool_path, $.path)), optional(field('arguments', $.arguments)), optional($._step_rest),
     ),
-    _tool_path: $ => pathOr($, ['each', 'renamed_from']),
+    _each_on: $ => prec.right(choice(seq($._on_event, optional($.each)), seq($.each, optional($._on_event)))),
+    _tool_path: $ => pathOr($, ['each', 'renamed_from', 'on']),
     human_step: $ => seq(
-      'human', field('name', $._name), optional($.renamed), optional($.each), field('text', $.string), optional($._step_rest),
+      'human', field('name', $._name), optional($.renamed), optional($._each_on), field('text', $.string), optional($._step_rest),
     ),
     run_step: $ => seq(
       'run', field('name', $._name), optional($.renamed), optional($.each),

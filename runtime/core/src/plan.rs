@@ -37,17 +37,18 @@ use crate::model::{
     Action, BinaryOp, Builtin, Chart, Choice, ChoiceKind, Client, CompareOp, Component,
     ComputedLimit, Each, Event, Expr, ExprKind, Failure, FailureKinds, FailurePolicy, Field,
     Forward, Function, FunctionKind, Insert, Limits, Local, Lost, Method, Observable, Otherwise,
-    Permission, Position, Predicate, Receiver, Renamed, Retry, Run, Scope, Since, State, StateKind,
-    Starts, Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart, Tool, ToolSet,
-    Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable, VariableKind,
+    Permission, Position, Predicate, Receiver, Renamed, Retry, Run, Scope, Since, Starts, State,
+    StateKind, Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart, Tool,
+    ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable,
+    VariableKind,
 };
 use crate::semantics::MICROSTEPS;
 use crate::structure::{self, EntrySet, Shape, Tree};
 use crate::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
-    PermissionRow, Reacts, RenameRow, RenamedRow, Route, Rows, Span, StateRow, StateRowKind,
-    StartsRow, StepRow, StepRowKind, Summary, Tables, Text, ToolRow, TransitionRow, TriggerRow, TypeRow,
-    TypedRow, WalkRow, millionths,
+    PermissionRow, Reacts, RenameRow, RenamedRow, Route, Rows, Span, StartsRow, StateRow,
+    StateRowKind, StepRow, StepRowKind, Summary, Tables, Text, ToolRow, TransitionRow, TriggerRow,
+    TypeRow, TypedRow, WalkRow, millionths,
 };
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -28,8 +28,8 @@ use chartc_core::host::Machine;
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{LimitKind, StepKey};
 use chartc_core::model::{
-    Chart, ChoiceKind, CompareOp, Expr, ExprKind, FailureKinds, Limits, Observable, Step,
-    StepKind, Transition, Trigger, VariableKind,
+    Chart, ChoiceKind, CompareOp, Expr, ExprKind, FailureKinds, Limits, Observable, Step, StepKind,
+    Transition, Trigger, VariableKind,
 };
 use chartc_core::store::bits;
 use std::collections::{BTreeMap, BTreeSet};

@@ -87,9 +87,7 @@ fn waiting(chart: &Chart, step: StepId, entered: &[StateId]) -> Option<StepId> {
     };
     // Another model step would find no call left.
     let is_last_call = calls(step) && chart.calls_per_turn == Some(1);
-    let runs = |id: &StepId| {
-        chart.steps[id.index()].is_walked() && !(calls(*id) && is_last_call)
-    };
+    let runs = |id: &StepId| chart.steps[id.index()].is_walked() && !(calls(*id) && is_last_call);
     let steps = entered.iter().flat_map(|state| &chart.state(*state).steps).copied();
     steps.filter(|id| *id < step).find(runs)
 }

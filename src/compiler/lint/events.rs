@@ -35,8 +35,8 @@ use crate::syntax::diagnostic::{Diagnostic, Severity};
 use crate::syntax::source::Span;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Action, BinaryOp, Chart, Expr, ExprKind, Field, Forward, Limits, Receiver, Starts,
-    StateKind, Step, StepKind, Transition, Trigger, Type,
+    Action, BinaryOp, Chart, Expr, ExprKind, Field, Forward, Limits, Receiver, Starts, StateKind,
+    Step, StepKind, Transition, Trigger, Type,
 };
 use chartc_core::tables::CATCH_ALL;
 use std::collections::BTreeSet;

@@ -32,8 +32,8 @@ use crate::rules;
 use crate::syntax::diagnostic::Diagnostic;
 use chartc_core::arena::{StateId, StepId, ToolSetId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, Chart, ChoiceKind, ExprKind, Otherwise, Step, StepKind, Template, Transition,
-    Trigger, Type,
+    Action, Chart, ChoiceKind, ExprKind, Otherwise, Step, StepKind, Template, Transition, Trigger,
+    Type,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -303,14 +303,13 @@ fn find_unput_question(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>)
         let name = &row.name;
         let line = words::transition(chart, transitions[0]);
         let in_turns = row.is_walked();
-        let never = if matches!(row.kind, StepKind::Ask { .. }) { "is never put" } else { "never starts" };
+        let never =
+            if matches!(row.kind, StepKind::Ask { .. }) { "is never put" } else { "never starts" };
         let what = if in_turns { "the turn" } else { "its event" };
         let message = if let [_] = transitions[..] {
             format!("`{name}` {never}: {line} always takes {what} first")
         } else {
-            format!(
-                "`{name}` {never}: in every state a line such as {line} takes {what} first"
-            )
+            format!("`{name}` {never}: in every state a line such as {line} takes {what} first")
         };
         let mut found = rules::UNPUT_QUESTION.at(map.step(*step).name, message).help(if in_turns {
             "a turn that a line takes asks nothing: give the line a condition, let it lead to another state, or do in a `code` step what it does"

@@ -123,10 +123,9 @@ fn kind(cx: &mut Cx<'_>, env: &mut Env, step: &syntax::Step, id: StepId) -> Step
     match &step.kind {
         syntax::StepKind::Llm => StepKind::Llm,
         syntax::StepKind::Code(body) => StepKind::Code(actions::listed(cx, env, body)),
-        syntax::StepKind::Ask(ask) => StepKind::Ask {
-            always: ask.always,
-            otherwise: Otherwise::Stay,
-        },
+        syntax::StepKind::Ask(ask) => {
+            StepKind::Ask { always: ask.always, otherwise: Otherwise::Stay }
+        }
         syntax::StepKind::Call(path, arguments) => call(cx, env, path, arguments),
         syntax::StepKind::Human(question) => {
             let (text, spans) = expr::template(cx, env, question, Options::No);
@@ -253,7 +252,10 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
             let step = &cx.chart.steps[id.index()];
             if step.is_on_event() && !is_ask {
                 let finding = ILLEGAL_STRUCTURE
-                    .at(noted.span, "an event starts this step, so there is no turn that it could end")
+                    .at(
+                        noted.span,
+                        "an event starts this step, so there is no turn that it could end",
+                    )
                     .help("leave the line out");
                 cx.report(finding);
                 return;

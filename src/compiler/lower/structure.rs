@@ -9,7 +9,8 @@ use crate::syntax::source::{Ident, Span};
 use crate::syntax::{self, ChartItem, History, Initial, StateItem};
 use chartc_core::arena::{StateId, StepId};
 use chartc_core::model::{
-    Failure, FailurePolicy, Limits, Renamed, Retry, Starts, State, StateKind, Status, Step, StepKind, Type,
+    Failure, FailurePolicy, Limits, Renamed, Retry, Starts, State, StateKind, Status, Step,
+    StepKind, Type,
 };
 
 /// Determines the kind of every state. Afterwards every `initial` and `default` is legal.

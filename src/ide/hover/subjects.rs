@@ -38,9 +38,9 @@ use chartc_core::expr::{Value, type_text};
 use chartc_core::host::{Offer, listed, summary};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    ActionForm, Chart, ChoiceKind, Expr, ExprKind, Failure, FailurePolicy, Field,
-    FunctionKind, Limits, Lost, Otherwise, Position, Starts, StateKind, Step, StepKind, Template,
-    TemplatePart, Trigger, Type, TypeKind, VariableKind, schema,
+    ActionForm, Chart, ChoiceKind, Expr, ExprKind, Failure, FailurePolicy, Field, FunctionKind,
+    Limits, Lost, Otherwise, Position, Starts, StateKind, Step, StepKind, Template, TemplatePart,
+    Trigger, Type, TypeKind, VariableKind, schema,
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;

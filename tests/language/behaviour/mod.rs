@@ -187,3 +187,8 @@ fn outdating() {
 fn order() {
     check("order");
 }
+
+#[test]
+fn starting() {
+    check("starting");
+}

@@ -8,7 +8,7 @@ use crate::batch::random::Random;
 use crate::batch::{Batch, Uncompiled};
 use chartc::Checked;
 use chartc_core::machine::StepKey;
-use chartc_core::model::{StepKind};
+use chartc_core::model::StepKind;
 use chartc_core::plan::Plan;
 use proptest::collection::vec;
 use proptest::strategy::{Strategy, ValueTree};

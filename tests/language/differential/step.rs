@@ -10,6 +10,9 @@ use super::tree::Kind;
 const KINDS: u8 = 16;
 /// Those of charts about calls of several regions.
 const TALKS: [u8; 20] = [1, 2, 6, 7, 3, 8, 13, 11, 5, 10, 6, 3, 12, 9, 13, 4, 14, 15, 0, 14];
+/// The events that start a step, and what its texts show of their data.
+const EVENTS: [(&str, &str); 4] =
+    [(" on a", ""), (" on c(u)", " {u}"), (" on b", ""), (" on c(u)", " {u}")];
 /// What an element without an answer means, and how many answers end a step with an `each`.
 const LOST: [&str; 5] = ["", "else skip  ", "else none  ", "else skip  enough 2  ", "enough 1  "];
 
@@ -76,7 +79,9 @@ impl Writer<'_> {
         let pick = usize::from(step.pick);
         let numbers =
             ["[4, m]", "[1, 2, m]", "[5, 3, m, 4, 5]", "[m, 12 div m, 3]", "[n + m for n in l]"];
-        let (numbers, lost) = (numbers[pick % 5], lost(step));
+        let (on, data) = event(step);
+        let numbers = if data.is_empty() { numbers[pick % 5] } else { "[u, m, 2]" };
+        let lost = lost(step);
         let many = ["", "2 at a time  ", "1 at a time  up to 3  "][pick / 4 % 3];
         let retry = pick / 2 % 3;
         let outcome = [
@@ -88,14 +93,14 @@ impl Writer<'_> {
         let into = if lost.contains("none") { "" } else { " into l" };
         match self.kind(step) {
             13 => format!(
-                "llm {name} each i in {numbers}{guard} {{ prompt \"{{i}} {{t}} {{[n + i for n in l]}}\"  returns Int{into}  {rest} }}"
+                "llm {name}{on} each i in {numbers}{guard} {{ prompt \"{{i}} {{t}}{data} {{[n + i for n in l]}}\"  returns Int{into}  {rest} }}"
             ),
             14 if pick.is_multiple_of(5) => format!(
                 "call {name} each i in j w.find(\"{{i}} {{m}}\"){guard} {{ returns Json  {rest} }}"
             ),
-            14 => format!("call {name} each i in {numbers} w.count(i){guard} {{ {rest} }}"),
+            14 => format!("call {name}{on} each i in {numbers} w.count(i){guard} {{ {rest} }}"),
             _ => format!(
-                "human {name} each s in [t, \"b\", said] \"which {{s}} of {{m}}?\"{guard} {{ returns Bool  {rest} }}"
+                "human {name}{on} each s in [t, \"b\", said] \"which {{s}} of {{m}}{data}?\"{guard} {{ returns Bool  {rest} }}"
             ),
         }
     }
@@ -141,6 +146,9 @@ impl Writer<'_> {
             "1 on server wait 1s",
             "3 on unusable wait 2s up to 9s",
         ][usize::from(pick) % 6];
+        let (on, data) = event(step);
+        let shown = if data.is_empty() { "asked.m" } else { "u" };
+        let ends = |text: &'static str| if on.is_empty() { text } else { "" };
         match self.kind(step) {
             0 => {
                 let body = [
@@ -155,11 +163,12 @@ impl Writer<'_> {
                 format!("code {name}{guard} {{ {body} }}{failed}")
             }
             1 => format!(
-                "llm {name}{with}{guard} {{ prompt \"{{t}} {{m}}\" retry {retry} then skip }} -> {target}"
+                "llm {name}{on}{with}{guard} {{ prompt \"{{t}} {{m}}{data}\" retry {retry} then skip }} -> {target}"
             ),
             2 => format!(
-                "llm {name}{with}{guard} {{ prompt \"{{name}}\" returns Int into m  done if {name} > 2 -> {target}  \
-                 error -> {target} {{ m = asked.w }}  ends turn if x }}"
+                "llm {name}{on}{with}{guard} {{ prompt \"{{name}}{data}\" returns Int into m  done if {name} > 2 -> {target}  \
+                 error -> {target} {{ m = asked.w }}{} }}",
+                ends("  ends turn if x")
             ),
             3 => {
                 let has_data = pick % 4 > 1 && pick & 8 != 0 && !self.splits(place);
@@ -189,13 +198,14 @@ impl Writer<'_> {
                 )
             }
             5 => format!(
-                "human {name} \"which {{m}}?\"{guard} {{ timeout 4s -> {target}  done {{ t = {name}  m = asked.m }}  doubt {{ m = 0 }} }}"
+                "human {name}{on} \"which {{m}}{data}?\"{guard} {{ timeout 4s -> {target}  done {{ t = {name}  m = {shown} }}  doubt {{ m = 0 }} }}"
             ),
             6 => format!(
-                "call {name} w.count(m){guard} {{ done {{ m = m + 1 }}  retry {retry} then fail }}"
+                "call {name}{on} w.count({}){guard} {{ done {{ m = m + 1 }}  retry {retry} then fail }}",
+                if data.is_empty() { "m" } else { "u" }
             ),
             7 => format!(
-                "llm {name}{guard} {{ prompt \"{{t}} {{w:>4}}\" returns Text into t  retry 0 then {}  timeout 3s -> {target} }}",
+                "llm {name}{on}{guard} {{ prompt \"{{t}}{data} {{w:>4}}\" returns Text into t  retry 0 then {}  timeout 3s -> {target} }}",
                 if pick & 1 == 0 { "fail".to_owned() } else { format!("-> {target}") }
             ),
             8 => format!(
@@ -213,7 +223,8 @@ impl Writer<'_> {
             }
             13..=15 => self.each(step, &name, &guard, &target),
             _ => format!(
-                "human {name} \"Is it {{m:>3}}?\"{guard} {{ returns Bool  done if {name} and asked.m >= m -> {target}  ends turn }}"
+                "human {name}{on} \"Is it {{m:>3}}{data}?\"{guard} {{ returns Bool  done if {name} and asked.m >= m -> {target}{} }}",
+                ends("  ends turn")
             ),
         }
     }
@@ -221,4 +232,10 @@ impl Writer<'_> {
 
 fn lost(step: Step) -> &'static str {
     LOST[usize::from(step.pick / 3) % LOST.len()]
+}
+
+/// The event that starts a step, if one does, and what its texts show of the event.
+fn event(step: Step) -> (&'static str, &'static str) {
+    let pick = usize::from(step.pick / 5);
+    if pick % 3 == 1 { EVENTS[pick / 3 % EVENTS.len()] } else { ("", "") }
 }

@@ -28,3 +28,28 @@ fn calls_that_may_be_made_twice() {
         (0..3).map(|n| chart.may_doubt(chartc_core::arena::StepId(n))).collect();
     assert_eq!(doubts, [false, false, true]);
 }
+
+#[test]
+fn a_line_behind_a_model_step_without_a_body_is_a_line() {
+    let chart = super::chart(
+        "component c into one, two, three, four \"x\"
+        chart C {
+          event go(n: Int)
+          var n: Int = 0
+          initial a
+          state a {
+            llm one
+            on go(k) { n = k }
+            llm two
+            on go if n > 3 { }
+            llm three on go(k) { returns Int into n }
+            llm four
+            on go -> b
+          }
+          final b
+        }",
+    );
+    let waits: Vec<bool> = chart.steps.iter().map(|step| step.is_on_event()).collect();
+    assert_eq!(waits, [false, false, true, false]);
+    assert_eq!(chart.transitions.len(), 3);
+}

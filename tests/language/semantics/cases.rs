@@ -65,6 +65,7 @@ const ALL: &[&Cases] = &[
     &super::sending::CASES,
     &super::sets::CASES,
     &super::snapshots::CASES,
+    &super::started::CASES,
     &super::step_tools::CASES,
     &super::tools::CASES,
     &super::turns::CASES,

@@ -20,6 +20,7 @@ mod reasons;
 mod sending;
 mod sets;
 mod snapshots;
+mod started;
 mod step_tools;
 mod tools;
 mod turns;

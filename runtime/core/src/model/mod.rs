@@ -33,8 +33,8 @@ pub use expr::{
     Receiver, Since, StreakOf, Template, TemplatePart, Type, UnaryOp,
 };
 pub use state::{
-    Choice, ChoiceKind, Each, Failure, FailureKind, FailureKinds, FailurePolicy, Forward,
-    Lost, Otherwise, Retry, Run, Scope, Starts, State, StateKind, Step, StepKind, StepTools, Target,
+    Choice, ChoiceKind, Each, Failure, FailureKind, FailureKinds, FailurePolicy, Forward, Lost,
+    Otherwise, Retry, Run, Scope, Starts, State, StateKind, Step, StepKind, StepTools, Target,
     Transition, TransitionKind, Trigger,
 };
 

@@ -28,7 +28,9 @@ use crate::machine::{
 };
 use crate::program::{Block, Bound, Caller, Program};
 use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
-use crate::tables::{EachRow, FailureKind, FailureRow, Lost, StartsRow, StepRow, StepRowKind, TriggerRow};
+use crate::tables::{
+    EachRow, FailureKind, FailureRow, Lost, StartsRow, StepRow, StepRowKind, TriggerRow,
+};
 
 impl<P: Program> Stepper<P> {
     /// Handles the outcome of an open attempt, question or element, or of the tool call that it waits for.

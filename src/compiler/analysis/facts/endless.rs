@@ -31,8 +31,8 @@ use super::usage::{assigned, changed_variables, is_where, reads, walk};
 use super::values::fails;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, Observable, Receiver,
-    StateKind, Step, StepKind, Transition, Trigger, Type, VariableKind,
+    Action, Chart, ChoiceKind, CompareOp, Expr, ExprKind, Limits, Observable, Receiver, StateKind,
+    Step, StepKind, Transition, Trigger, Type, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

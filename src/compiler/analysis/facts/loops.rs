@@ -42,8 +42,8 @@ use super::values::{
 };
 use chartc_core::arena::{StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Action, Chart, CompareOp, Expr, ExprKind, Limits, StateKind, Step, StepKind,
-    Transition, Trigger,
+    Action, Chart, CompareOp, Expr, ExprKind, Limits, StateKind, Step, StepKind, Transition,
+    Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -761,14 +761,17 @@ impl<'c> Track<'c> {
     /// and after any targetless transitions while it was under way.
     fn asked(&self, transition: &Transition, before: Range) -> Range {
         let Some(step) = transition.trigger.step() else { return before };
-        let state = self.chart.steps[step.index()].state;
+        let row = &self.chart.steps[step.index()];
+        let state = row.state;
         let earlier = self.chart.steps[..step.index()].iter();
         let first = step.index() - earlier.rev().take_while(|s| s.state == state).count();
         let mut range = before;
         for own in &self.chart.steps[first..step.index()] {
             if let StepKind::Code(block) = &own.kind {
                 let after = self.block(block, range);
-                range = if own.guard.is_none() { after } else { range.join(after) };
+                // An event may come before the first turn.
+                let ran = own.guard.is_none() && !row.is_on_event();
+                range = if ran { after } else { range.join(after) };
             }
         }
         for id in &self.staying {

@@ -33,8 +33,8 @@ use super::conditions::is_impossible;
 use super::ranges::Ranges;
 use chartc_core::arena::{EventId, StateId, StepId, TransitionId};
 use chartc_core::model::{
-    Action, BinaryOp, Chart, Expr, ExprKind, Observable, Starts, StateKind, Step,
-    StepKind, Transition, TransitionKind, Trigger, UnaryOp,
+    Action, BinaryOp, Chart, Expr, ExprKind, Observable, Starts, StateKind, Step, StepKind,
+    Transition, TransitionKind, Trigger, UnaryOp,
 };
 use chartc_core::structure;
 use petgraph::algo::kosaraju_scc;

@@ -30,8 +30,8 @@ use crate::analysis::facts::reach::{ScopeCondition, entries, meet};
 use crate::analysis::facts::usage::{assigned, code_reads, early_reads, is_where};
 use chartc_core::arena::{ComponentId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
-    Chart, Expr, ExprKind, Failure, Insert, Otherwise, Permission, StateKind, Step,
-    StepKind, Template, TemplatePart, Trigger, VariableKind,
+    Chart, Expr, ExprKind, Failure, Insert, Otherwise, Permission, StateKind, Step, StepKind,
+    Template, TemplatePart, Trigger, VariableKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

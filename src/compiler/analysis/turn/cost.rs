@@ -139,8 +139,9 @@ fn bounds(
         quick.unwrap_or_else(|| turn(walks, *leaf))
     };
     let turns: Vec<TurnCost> = walks.leaves.iter().map(&mut one).collect();
-    let waits =
-        |step: &&(usize, &Step)| step.1.is_on_event() && matches!(step.1.kind, StepKind::Llm | StepKind::Ask { .. });
+    let waits = |step: &&(usize, &Step)| {
+        step.1.is_on_event() && matches!(step.1.kind, StepKind::Llm | StepKind::Ask { .. })
+    };
     let steps = chart.steps.iter().enumerate();
     let events: Vec<Driver> = steps
         .filter(|s| waits(&s) && !facts.scopes.steps[s.0].within.is_empty())

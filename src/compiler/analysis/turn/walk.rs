@@ -36,9 +36,7 @@ use crate::analysis::facts::reach::{
 };
 use crate::analysis::facts::usage::is_where;
 use chartc_core::arena::{StateId, StepId, TransitionId};
-use chartc_core::model::{
-    Action, Chart, Failure, StateKind, Step, StepKind, Transition, Trigger,
-};
+use chartc_core::model::{Action, Chart, Failure, StateKind, Step, StepKind, Transition, Trigger};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,8 +7,9 @@ use chartc_core::arena::{ChoiceId, ClientId, EventId, StateId, StepId, ToolId, T
 use chartc_core::model::ActionForm;
 use chartc_core::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
-    PermissionRow, Reacts, RenameRow, RenamedRow, Route, Span, StateRow, StateRowKind, StepRow,
-    StartsRow, StepRowKind, Summary, Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow, WalkRow,
+    PermissionRow, Reacts, RenameRow, RenamedRow, Route, Span, StartsRow, StateRow, StateRowKind,
+    StepRow, StepRowKind, Summary, Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow,
+    WalkRow,
 };
 use codegen::Scope;
 use std::fmt::Write;

@@ -95,7 +95,9 @@ pub(in crate::lower) fn field(
         cx.report(TYPE_ERROR.at(name.span, message));
         return Some(unknown(&name.node));
     }
-    let is_datum = sources.iter().all(|source| matches!(source.kind, ExprKind::Variable(id) if is_asked(cx, id)));
+    let is_datum = sources
+        .iter()
+        .all(|source| matches!(source.kind, ExprKind::Variable(id) if is_asked(cx, id)));
     if !is_datum {
         refuse_each(cx, &questions, base.to(name.span));
     }

@@ -33,8 +33,8 @@ use crate::analysis::turn::calls::Value;
 use chartc_core::arena::{ComponentId, EventId, StateId, StepId, TransitionId, VarId};
 use chartc_core::expr::Value as Data;
 use chartc_core::model::{
-    Action, BinaryOp, Chart, ChoiceKind, Expr, ExprKind, Failure, Insert, Permission,
-    Receiver, StateKind, Step, StepKind, Template, TemplatePart, Transition, Trigger,
+    Action, BinaryOp, Chart, ChoiceKind, Expr, ExprKind, Failure, Insert, Permission, Receiver,
+    StateKind, Step, StepKind, Template, TemplatePart, Transition, Trigger,
 };
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,7 +302,8 @@ impl<'c, 'f> Points<'c, 'f> {
                 if places.step(id).excludes_leaf(self.chart, point.leaf) {
                     continue;
                 }
-                let mut add = |ops| edges.push(Edge { ops, to: point, by: By::Passed, sure: false });
+                let mut add =
+                    |ops| edges.push(Edge { ops, to: point, by: By::Passed, sure: false });
                 if row.is_on_event() {
                     let mut ops = vec![Op::Stir];
                     self.reads(id, row, &mut ops);

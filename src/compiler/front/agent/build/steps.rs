@@ -303,11 +303,7 @@ impl Builder<'_> {
         let mut items = vec![noted(StepItem::Prompt(prompt), span)];
         items.push(noted(StepItem::Policy(no_retry(None, span)), span));
         items.extend(self.heuristic(step));
-        let ask = Ask {
-            exact: false,
-            always: true,
-            otherwise: Some(AskElse::Stay),
-        };
+        let ask = Ask { exact: false, always: true, otherwise: Some(AskElse::Stay) };
         (StepKind::Ask(ask), items)
     }
 
