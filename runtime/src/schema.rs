@@ -24,6 +24,14 @@ pub(crate) fn names(schema: &str) -> Option<Vec<String>> {
     names.iter().map(|n| n.as_str().map(str::to_owned)).collect()
 }
 
+/// A number with bounds, in words.
+pub(crate) fn range(schema: &str) -> Option<String> {
+    let root: Value = serde_json::from_str(schema).ok()?;
+    let (low, high) = (root.get("minimum")?, root.get("maximum")?);
+    let is_whole = root.get("type")? == "integer";
+    Some(format!("a {}number from {low} to {high}", if is_whole { "whole " } else { "" }))
+}
+
 /// The definition to which a `$ref` schema refers; any other schema itself.
 pub(crate) fn resolve<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/$defs/"));
@@ -57,8 +65,8 @@ impl Making<'_> {
         let ty = schema.get("type").and_then(|ty| ty.get(0).unwrap_or(ty).as_str());
         Some(match ty {
             Some("boolean") => json!((self.pick)(2) == 1),
-            Some("integer") => json!((self.pick)(100)),
-            Some("number") => json!((self.pick)(1000) as f64 / 10.0),
+            Some("integer") => self.whole(schema),
+            Some("number") => self.number(schema),
             Some("string") if schema.get("pattern").is_some() => {
                 json!(format!("{}s", (self.pick)(60)))
             }
@@ -80,6 +88,20 @@ impl Making<'_> {
             }
             Some(_) | None => Value::Null,
         })
+    }
+
+    fn whole(&mut self, schema: &Value) -> Value {
+        let ends = ["minimum", "maximum"].map(|key| schema.get(key).and_then(Value::as_i64));
+        let [Some(low), Some(high)] = ends else { return json!((self.pick)(100)) };
+        let count = high.abs_diff(low).saturating_add(1);
+        json!(low.saturating_add_unsigned((self.pick)(count)).min(high))
+    }
+
+    fn number(&mut self, schema: &Value) -> Value {
+        let tenths = (self.pick)(1000) as f64 / 10.0;
+        let ends = ["minimum", "maximum"].map(|key| schema.get(key).and_then(Value::as_f64));
+        let [Some(low), Some(high)] = ends else { return json!(tenths) };
+        json!((low + (high - low) * (tenths / 100.0)).clamp(low, high))
     }
 
     fn any_of(&mut self, all: &[Value], depth: usize) -> Option<Value> {

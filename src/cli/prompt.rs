@@ -19,10 +19,10 @@ use chartc_compiler::compile::Checked;
 use chartc_compiler::syntax::diagnostic::nearest;
 use chartc_compiler::syntax::source::{Sources, Span};
 use chartc_core::arena::{EventId, StateId, StepId, VarId};
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::{Map, Value, ranged};
 use chartc_core::model::{
-    BinaryOp, Chart, CompareOp, Expr, ExprKind, StateKind, Step, StepKind, Template, TemplatePart,
-    Type, TypeDef, TypeKind, Variable, VariableKind,
+    BinaryOp, Chart, CompareOp, Expr, ExprKind, Field, StateKind, Step, StepKind, Template,
+    TemplatePart, Type, TypeDef, TypeKind, Variable, VariableKind,
 };
 use chartc_core::plan::Plan;
 use chartc_runtime::clock::VirtualClock;
@@ -493,13 +493,19 @@ fn example(types: &[TypeDef], ty: &Type, name: &str) -> Value {
         Type::Optional(inner) => example(types, inner, name),
         Type::Named(id) => match &types[id.index()].kind {
             TypeKind::Record(fields) => {
-                let fields =
-                    fields.iter().map(|f| (f.name.clone(), example(types, &f.ty, &f.name)));
+                let fields = fields.iter().map(|f| (f.name.clone(), example_of(types, f)));
                 Value::Map(fields.collect())
             }
             TypeKind::Enum(names) => names.first().cloned().map_or(Value::None, Value::Text),
         },
     }
+}
+
+/// An example of a field: that of its type, or else the least value.
+fn example_of(types: &[TypeDef], field: &Field) -> Value {
+    let range = field.range.as_ref();
+    let value = example(types, &field.ty, &field.name);
+    ranged(value, range).unwrap_or_else(|_| range.map_or(Value::None, |(low, _)| low.clone()))
 }
 
 // Asks one question of a chart in order to show it.

@@ -258,7 +258,7 @@ fn step<'c>(step: &'c Step, note: Note<'c>) -> Decl<'c> {
         StepKind::Run(run) => format!("run {}", run.chart.node),
     };
     let ty = step.items.iter().find_map(|noted| match &noted.node {
-        StepItem::Returns(ty, _) => Some(ty),
+        StepItem::Returns(ty, ..) => Some(ty),
         _ => None,
     });
     Decl { ty, detail, ..Decl::new(&step.name, SymbolKind::Step, note) }

@@ -48,7 +48,8 @@ impl Workshop for Words {
 }
 
 fn event(name: &str) -> Event {
-    let field = Field { name: "said".into(), ty: Type::Optional(Box::new(Type::Text)) };
+    let field =
+        Field { name: "said".into(), ty: Type::Optional(Box::new(Type::Text)), range: None };
     Event { name: name.to_owned(), doc: String::new(), fields: vec![field] }
 }
 

@@ -17,6 +17,11 @@ use crate::machine::Fault;
 use core::cmp::Ordering;
 use core::fmt::Write;
 
+/// The number, if it is within the range.
+pub fn within<T: PartialOrd>(value: T, low: T, high: T) -> Result<T, Fault> {
+    if low <= value && value <= high { Ok(value) } else { Err(Fault) }
+}
+
 /// `a + b`.
 pub fn add(a: i64, b: i64) -> Result<i64, Fault> {
     a.checked_add(b).ok_or(Fault)

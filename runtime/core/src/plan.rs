@@ -845,7 +845,6 @@ records! {
         name types variables events functions tools tool_sets predicates clients components states transitions choices
         steps permissions calls_per_turn defaults
     } without doc meta history_kept turns_in_state checks send_ids reads_amounts renames alternative_texts;
-    Field { name ty };
     TypeDef { name kind } without doc;
     Variable { name kind ty default } without doc;
     Event { name fields } without doc;
@@ -886,6 +885,18 @@ impl Feed for State {
         limits.feed(to);
         if !defers.is_empty() {
             defers.feed(to);
+        }
+    }
+}
+
+/// A field without a range has the form from before fields had ranges.
+impl Feed for Field {
+    fn feed(&self, to: &mut Fnv) {
+        let Self { name, ty, range } = self;
+        name.feed(to);
+        ty.feed(to);
+        if let Some(range) = range {
+            range.feed(to);
         }
     }
 }
@@ -947,12 +958,12 @@ fn feed_kind(kind: &StepKind, starts: &Starts, to: &mut Fnv) {
     }
 }
 
-/// A step without `each`, `doubt retry`, `cut ok`, `exact` and `asking` has the form from before these existed.
+/// A step without `each`, `doubt retry`, `cut ok`, `exact`, `asking` and a range of its answer has the form from before these existed.
 impl Feed for Step {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, state, kind, starts, guard, client, prompt, failure, .. } = self;
         let Self { returns, into, ends_turn, outcomes, tools, each, retries_doubt, .. } = self;
-        let Self { accepts_cut, is_exact, asking, doc: _, .. } = self;
+        let Self { accepts_cut, is_exact, asking, range, doc: _, .. } = self;
         name.feed(to);
         state.feed(to);
         feed_kind(kind, starts, to);
@@ -979,6 +990,10 @@ impl Feed for Step {
         }
         if !asking.is_empty() {
             asking.feed(to);
+        }
+        if let Some(range) = range {
+            to.number(4);
+            range.feed(to);
         }
     }
 }
@@ -1128,6 +1143,7 @@ variants! {
         0 Len; 1 Min; 2 Max; 3 Abs; 4 Round; 5 Sum; 6 Any; 7 All; 8 Sorted; 9 Lower; 10 Upper; 11 Concat; 12 StartsWith; 13 Str;
         14 Float; 15 Int; 16 Bool; 17 Set; 18 Get; 19 IsA; 20 Fail; 21 JsValue; 22 JsAdd; 23 JsNumber; 24 JsText; 25 JsTruth;
         26 JsSame; 27 JsRemainder; 28 JsGet; 29 JsSet; 30 JsJson; 31 JsList; 32 JsDuration; 33 Join; 34 Split; 35 Replace; 36 Flatten;
+        37 Within;
     }
     Action {
         0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id to | element}; 4 Cancel(id); 5 Log(t); 8 Result(s a); 6 If(c a b);

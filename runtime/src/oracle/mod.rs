@@ -109,9 +109,10 @@ impl Question {
             r#"{"type":"boolean"}"# => "yes or no".into(),
             r#"{"type":"integer"}"# => "a whole number".into(),
             r#"{"type":"number"}"# => "a number".into(),
-            schema => match crate::schema::names(schema) {
-                Some(names) => names.join(" or "),
-                None => schema.to_owned(),
+            schema => match (crate::schema::names(schema), crate::schema::range(schema)) {
+                (Some(names), _) => names.join(" or "),
+                (None, Some(range)) => range,
+                (None, None) => schema.to_owned(),
             },
         }
     }

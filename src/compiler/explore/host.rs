@@ -20,12 +20,12 @@
 //! ```
 
 use super::relevant::{Relevant, Slot};
-use super::values::{Hints, all, hinted, some, tried};
+use super::values::{Hints, all_of, hinted, some, tried};
 use super::watched::{Watched, handles, watched};
 use super::{Happened, is_total};
 use crate::analysis::facts::{Facts, conditions};
 use chartc_core::arena::{ChoiceId, EventId, FunctionId, StateId, StepId, ToolId, VarId};
-use chartc_core::expr::{Map, Value};
+use chartc_core::expr::{Map, Value, ranged};
 use chartc_core::host::{Host, Machine};
 use chartc_core::interpreter::Interpreter;
 use chartc_core::machine::{
@@ -514,13 +514,14 @@ fn answers(child: &Chart, read: Option<(&Hints, Slot)>) -> (Vec<Value>, bool) {
             continue;
         };
         let values = |field: &Field| {
-            let mut values = some(child, &field.ty);
+            let mut values = some(child, field);
             match read {
                 None => values.truncate(1),
-                Some((hints, slot)) if all(child, &field.ty, 0).is_none() => {
+                Some((hints, slot)) if all_of(child, field, 0).is_none() => {
                     is_whole = false;
                     for value in hints.field(child, slot, &field.name, &field.ty) {
-                        if values.len() < MOST_ENDINGS && !values.contains(&value) {
+                        let is_in = ranged(value.clone(), field.range.as_ref()).is_ok();
+                        if is_in && values.len() < MOST_ENDINGS && !values.contains(&value) {
                             values.push(value);
                         }
                     }

@@ -23,11 +23,10 @@
 use super::relevant::{Class, Relevant, Slot, Use, Uses, mentioned};
 use crate::analysis::facts::usage::walk;
 use crate::analysis::facts::values::literal;
-use chartc_core::arena::VarId;
-use chartc_core::expr::{Map, Value, type_text};
+use chartc_core::expr::{Map, Value, fit, ranged, type_text};
 use chartc_core::model::{
-    BinaryOp, Builtin, Chart, Expr, ExprKind, Field, FunctionKind, Type, TypeKind, UnaryOp,
-    VariableKind,
+    BinaryOp, Builtin, Chart, ChoiceKind, Expr, ExprKind, Field, FunctionKind, Type, TypeKind,
+    UnaryOp, VariableKind, Within,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,11 +56,11 @@ pub(super) fn declared(chart: &Chart, slot: Slot) -> (Type, String) {
         Slot::Argument(choice, nth) => {
             let row = &chart.choices[choice.index()];
             match &row.kind {
-                chartc_core::model::ChoiceKind::Option(fields) => match fields.get(nth as usize) {
+                ChoiceKind::Option(fields) => match fields.get(nth as usize) {
                     Some(field) => (field.ty.clone(), format!("{}.{}", row.name, field.name)),
                     None => (Type::Json, row.name.clone()),
                 },
-                chartc_core::model::ChoiceKind::Call(..) => (Type::Json, row.name.clone()),
+                ChoiceKind::Call(..) => (Type::Json, row.name.clone()),
             }
         }
         Slot::Answer(step) => {
@@ -98,19 +97,14 @@ pub(super) fn shown(chart: &Chart, slot: Slot) -> String {
 /// The values that are tried for a slot whose values come from outside.
 pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried {
     let (ty, _) = declared(chart, slot);
-    let range = match slot {
-        Slot::Variable(id) => range(chart, id),
-        _ => None,
-    };
+    let range = range(chart, slot);
     // Nothing depends on the slot, so one value stands for all.
     if !relevant.slots.contains(&slot) {
         let value = range.map_or_else(|| sample(chart, &ty, 0), |(low, _)| low);
         return Tried { values: vec![value], exact: true };
     }
-    if let (Type::Int, Some((Value::Int(low), Value::Int(high)))) = (&ty, &range)
-        && high.checked_sub(*low).is_some_and(|n| (0..MOST_VALUES as i64).contains(&n))
-    {
-        return Tried { values: (*low..=*high).map(Value::Int).collect(), exact: true };
+    if let Some(values) = range.as_ref().and_then(all_within) {
+        return Tried { values, exact: true };
     }
     if let Some(values) = all(chart, &ty, 0) {
         return Tried { values, exact: true };
@@ -131,24 +125,35 @@ pub(super) fn tried(chart: &Chart, relevant: &Relevant<'_>, slot: Slot) -> Tried
 /// Adds values that the literals of the chart suggest, if they are in the range of the slot.
 pub(super) fn hinted(chart: &Chart, hints: &Hints, slot: Slot, values: &mut Vec<Value>) {
     let (ty, _) = declared(chart, slot);
-    let range = if let Slot::Variable(id) = slot { range(chart, id) } else { None };
-    let is_in = |value: &Value| {
-        range
-            .as_ref()
-            .is_none_or(|(low, high)| chartc_core::expr::within("", value, low, high).is_ok())
-    };
-    for value in hints.values(chart, slot, &ty).into_iter().filter(is_in) {
+    let range = range(chart, slot);
+    for value in hints.values(chart, slot, &ty) {
+        let fits = fit(value.clone(), &ty, &chart.types).and_then(|v| ranged(v, range.as_ref()));
+        if fits.is_err() {
+            continue;
+        }
+
         if values.len() < MOST_VALUES && !values.contains(&value) {
             values.push(value);
         }
     }
 }
 
-/// The declared range of a param.
-fn range(chart: &Chart, id: VarId) -> Option<(Value, Value)> {
-    match &chart.variables[id.index()].kind {
-        VariableKind::Param { range } => range.clone(),
-        VariableKind::Input | VariableKind::Var { .. } | VariableKind::Asked => None,
+/// The declared range of a slot.
+fn range(chart: &Chart, slot: Slot) -> Option<Within> {
+    let of = |fields: &[Field], nth: u32| fields.get(nth as usize)?.range.clone();
+    match slot {
+        Slot::Variable(id) => match &chart.variables[id.index()].kind {
+            VariableKind::Param { range } => range.clone(),
+            VariableKind::Input | VariableKind::Var { .. } | VariableKind::Asked => None,
+        },
+        Slot::Field(event, nth) => of(&chart.events[event.index()].fields, nth),
+        Slot::Argument(choice, nth) => match &chart.choices[choice.index()].kind {
+            ChoiceKind::Option(fields) => of(fields, nth),
+            ChoiceKind::Call(..) => None,
+        },
+        Slot::Answer(step) => chart.steps[step.index()].range.clone(),
+        Slot::Passed(tool, nth) => of(&chart.tools[tool.index()].params, nth),
+        Slot::Reason(_) | Slot::Result(_) | Slot::Function(_) => None,
     }
 }
 
@@ -182,7 +187,7 @@ pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
                 }
                 let mut rows = vec![Map::new()];
                 for field in fields {
-                    let values = all(chart, &field.ty, depth + 1)?;
+                    let values = all_of(chart, field, depth + 1)?;
                     if rows.len() * values.len() > MOST_VALUES {
                         return None;
                     }
@@ -202,6 +207,21 @@ pub(super) fn all(chart: &Chart, ty: &Type, depth: u32) -> Option<Vec<Value>> {
         },
         _ => None,
     }
+}
+
+/// Every value of a field of a small type or with a small range.
+pub(super) fn all_of(chart: &Chart, field: &Field, depth: u32) -> Option<Vec<Value>> {
+    match &field.range {
+        Some(range) => all_within(range),
+        None => all(chart, &field.ty, depth),
+    }
+}
+
+/// Every whole number of a small range.
+fn all_within(range: &Within) -> Option<Vec<Value>> {
+    let (Value::Int(low), Value::Int(high)) = range else { return None };
+    let is_small = high.checked_sub(*low).is_some_and(|n| (0..MOST_VALUES as i64).contains(&n));
+    is_small.then(|| (*low..=*high).map(Value::Int).collect())
 }
 
 /// One value of each class into which the constants divide the type.
@@ -326,13 +346,9 @@ fn records(chart: &Chart, first: Value, fields: &[Field]) -> Vec<Value> {
     let mut values = Vec::new();
     if let Value::Map(row) = &first {
         for field in fields {
-            let inner = Class { opaque: true, ..Class::default() };
-            for value in all(chart, &field.ty, 1).unwrap_or_else(|| {
-                if matches!(field.ty, Type::Named(_)) {
-                    Vec::new()
-                } else {
-                    classes(chart, &field.ty, &inner)
-                }
+            for value in all_of(chart, field, 1).unwrap_or_else(|| {
+                let is_deeper = matches!(field.ty, Type::Named(_));
+                if is_deeper { Vec::new() } else { several(chart, field) }
             }) {
                 let mut row = row.clone();
                 row.insert(field.name.clone(), value);
@@ -364,17 +380,34 @@ pub(super) fn sample(chart: &Chart, ty: &Type, depth: u32) -> Value {
             }
             TypeKind::Record(_) if depth > 8 => Value::None,
             TypeKind::Record(fields) => Value::Map(
-                fields.iter().map(|f| (f.name.clone(), sample(chart, &f.ty, depth + 1))).collect(),
+                fields.iter().map(|f| (f.name.clone(), sample_of(chart, f, depth + 1))).collect(),
             ),
         },
     }
 }
 
-/// A few values of the type, at least one.
-pub(super) fn some(chart: &Chart, ty: &Type) -> Vec<Value> {
-    let class = Class { opaque: true, ..Class::default() };
-    let values = all(chart, ty, 0).unwrap_or_else(|| classes(chart, ty, &class));
-    if values.is_empty() { vec![sample(chart, ty, 0)] } else { values }
+/// A value of a field: the simplest one, or else the least.
+fn sample_of(chart: &Chart, field: &Field, depth: u32) -> Value {
+    let range = field.range.as_ref();
+    let value = sample(chart, &field.ty, depth);
+    ranged(value, range).unwrap_or_else(|_| range.map_or(Value::None, |(low, _)| low.clone()))
+}
+
+/// A few values of a field, at least one.
+pub(super) fn some(chart: &Chart, field: &Field) -> Vec<Value> {
+    let values = all_of(chart, field, 0).unwrap_or_else(|| several(chart, field));
+    if values.is_empty() { vec![sample_of(chart, field, 0)] } else { values }
+}
+
+/// A value of each class of a field's type, within its range.
+fn several(chart: &Chart, field: &Field) -> Vec<Value> {
+    let mut class = Class { opaque: true, ..Class::default() };
+    if let Some((low, high)) = &field.range {
+        class.constants.extend([low.clone(), high.clone()]);
+    }
+    let mut values = classes(chart, &field.ty, &class);
+    values.retain(|value| ranged(value.clone(), field.range.as_ref()).is_ok());
+    values
 }
 
 // Values that the literals of a chart suggest, for conditions that do more than compare with constants. For example, `len(items) > 3`

@@ -25,15 +25,16 @@ use super::tools::tool_set;
 use crate::rules::{ILLEGAL_STRUCTURE, TYPE_ERROR, duplicate_name, unknown_name};
 use crate::syntax::diagnostic::Broken;
 use crate::syntax::source::{Ident, Span};
-use crate::syntax::{self, Entry, Param, Path, TemplatePart, TypeExpr};
+use crate::syntax::{self, Ends, Entry, Param, Path, TemplatePart, TypeExpr};
 use chartc_core::arena::{
     ClientId, EventId, FunctionId, PredicateId, StateId, ToolId, TypeId, VarId,
 };
+use chartc_core::expr::format::python_repr;
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
     ActionForm, Client, Event, Expr, ExprKind, FailureKind, FailureKinds, Field, Function,
     FunctionKind, Method, Predicate, Renamed, Retry, Tool, Type, TypeDef, TypeKind, Variable,
-    VariableKind,
+    VariableKind, Within,
 };
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -353,7 +354,7 @@ pub(super) fn variable<'s>(cx: &mut Cx<'s>, node: &'s syntax::Variable, doc: &st
     let written = node.range.as_ref().filter(|_| is_param);
     let range = written.and_then(|(low, high)| range(cx, low, high, &ty));
     if let (Some(range), Some(default), Some(written)) = (&range, &default, &node.default) {
-        refuse_outside(cx, range, default, written.span);
+        refuse_default(cx, range, default, written.span);
     }
     let kind = match node.kind {
         syntax::VariableKind::Param => VariableKind::Param { range },
@@ -408,6 +409,36 @@ pub(super) fn range(
     Some((low, high))
 }
 
+/// The range of a field, a parameter or an answer, which is a number; reports a faulty one.
+pub(super) fn numbers(cx: &mut Cx<'_>, written: Option<&Ends>, ty: &Type) -> Option<Within> {
+    let (low, high) = written?;
+    if !matches!(ty, Type::Int | Type::Float) {
+        let message = format!("{} has no range here", cx.a(ty));
+        let whole = low.span.to(high.span);
+        cx.report(TYPE_ERROR.at(whole, message).help("ranges of data are for Int and Float"));
+        return None;
+    }
+    range(cx, low, high, ty)
+}
+
+/// Reports a literal outside of the range of `name`. Whether the value is a literal.
+pub(super) fn refuse_outside(
+    cx: &mut Cx<'_>,
+    (low, high): &Within,
+    name: &str,
+    value: &Expr,
+    span: Span,
+) -> bool {
+    let Some(value) = expr::value_of(value) else { return false };
+    if above(low, &value) || above(&value, high) {
+        let message = format!("this lies outside of the range of `{name}`");
+        let shown = |value| python_repr(value).unwrap_or_default();
+        let help = format!("`{name}` is in {}..{}", shown(low), shown(high));
+        cx.report(TYPE_ERROR.at(span, message).help(help));
+    }
+    true
+}
+
 /// Whether `a > b`, for two numbers or durations of one type.
 pub(super) fn above(a: &Value, b: &Value) -> bool {
     if let (Value::Int(a), Value::Int(b)) = (a, b) {
@@ -421,7 +452,7 @@ pub(super) fn above(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn refuse_outside(cx: &mut Cx<'_>, range: &(Value, Value), default: &Expr, span: Span) {
+fn refuse_default(cx: &mut Cx<'_>, range: &Within, default: &Expr, span: Span) {
     let Some(value) = expr::value_of(default) else { return };
     if above(&range.0, &value) || above(&value, &range.1) {
         cx.report(TYPE_ERROR.at(span, "the default lies outside of the range"));
@@ -758,7 +789,9 @@ pub(super) fn fields(cx: &mut Cx<'_>, params: &[Param], kind: NameKind) -> Vec<F
         } else {
             seen.insert(name, param.name.span);
         }
-        fields.push(Field { name: name.to_owned(), ty: resolve(cx, &param.ty) });
+        let ty = resolve(cx, &param.ty);
+        let range = numbers(cx, param.range.as_ref(), &ty);
+        fields.push(Field { name: name.to_owned(), ty, range });
     }
     fields
 }

@@ -1,6 +1,7 @@
 //! Lowers the outcomes of steps and the events that are sent to other charts.
 
 use super::context::Cx;
+use super::declare::above;
 use super::expr::{self, Env};
 use super::nodes::{self, Draft};
 use super::{Lowered, TransitionSpans, transitions};
@@ -11,7 +12,7 @@ use crate::syntax::{self, AskElse, CATCH_ALL, FailWord, OutcomeKind};
 use chartc_core::arena::{ClientId, StateId, StepId, TransitionId};
 use chartc_core::model::{
     Chart, Event, Failure, FailurePolicy, Otherwise, Receiver, Retry, StepKind, Transition,
-    Trigger, Type,
+    Trigger, Type, Within,
 };
 use std::collections::BTreeMap;
 
@@ -253,15 +254,23 @@ fn unheard(event: &Event, from: &Chart, to: &Lowered, span: Span) -> Option<Diag
     let own = &events[nth];
     let fits = event.fields.len() == own.fields.len()
         && event.fields.iter().zip(&own.fields).all(|(sent, wanted)| {
-            sent.name == wanted.name && fits(from, &sent.ty, &to.chart, &wanted.ty)
+            sent.name == wanted.name
+                && fits(from, &sent.ty, &to.chart, &wanted.ty)
+                && covers(wanted.range.as_ref(), sent.range.as_ref())
         });
     (!fits).then(|| {
         let message = format!("`{}` has other data in `{}`", event.name, to.chart.name);
         TYPE_ERROR
             .at(span, message)
-            .help("both declare the event with the same names and types")
+            .help("both declare the event with the same names, types and ranges")
             .related(to.map.events[nth], "declared here")
     })
+}
+
+/// Whether every value of the range `sent` is in `wanted`.
+fn covers(wanted: Option<&Within>, sent: Option<&Within>) -> bool {
+    let Some((low, high)) = wanted else { return true };
+    sent.is_some_and(|(least, most)| !above(low, least) && !above(most, high))
 }
 
 /// Whether a value of a type of one chart may be a value of a type of the other.

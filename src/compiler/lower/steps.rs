@@ -46,7 +46,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
     let node = cx.step_nodes[id.index()];
     let written = node.step.items.iter().find_map(|noted| match &noted.node {
-        StepItem::Returns(ty, _) => Some(ty),
+        StepItem::Returns(ty, range, _) => Some((ty, range)),
         _ => None,
     });
     let unless_written = match &node.step.kind {
@@ -57,7 +57,9 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         },
         _ => Type::Json,
     };
-    let returns = written.map_or(unless_written, |ty| declare::resolve(cx, ty));
+    let returns = written.map_or(unless_written, |(ty, _)| declare::resolve(cx, ty));
+    let range = written.and_then(|(_, range)| range.as_ref());
+    cx.chart.steps[id.index()].range = declare::numbers(cx, range, &returns);
     cx.chart.steps[id.index()].returns =
         answer(&node.step.items, node.step.each.is_some(), returns);
 }
@@ -229,7 +231,7 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
             policy.retry = written.retry.as_ref().map(|n| declare::retry(cx, n)).or(policy.retry);
             policy.then = written.then.clone().or(policy.then.take());
         }
-        StepItem::Returns(_, into) => {
+        StepItem::Returns(_, _, into) => {
             if is_ask {
                 let finding = ILLEGAL_STRUCTURE
                     .at(noted.span, "the answer of an `ask` is an option, it returns nothing else")
@@ -472,12 +474,8 @@ fn given(
 }
 
 fn in_range(cx: &mut Cx<'_>, param: &Param<'_>, value: &Expr, span: Span) {
-    let Some(((low, high), value)) = param.range.as_ref().zip(expr::value_of(value)) else {
-        return;
-    };
-    if super::declare::above(low, &value) || super::declare::above(&value, high) {
-        let message = format!("this lies outside of the range of `{}`", param.name);
-        cx.report(TYPE_ERROR.at(span, message));
+    if let Some(range) = &param.range {
+        declare::refuse_outside(cx, range, param.name, value, span);
     }
 }
 

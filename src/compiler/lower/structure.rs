@@ -343,6 +343,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyI
         into: None,
         tools: None,
         each: None,
+        range: None,
         retries_doubt: false,
         accepts_cut: false,
         is_exact: false,

@@ -306,12 +306,8 @@ fn given(cx: &mut Cx<'_>, name: &Ident, written: &syntax::Expr) -> Option<(VarId
         (variable.ty.clone(), variable.kind.clone())
     };
     let lowered = constant(cx, written, &ty);
-    if let VariableKind::Param { range: Some((low, high)) } = &kind
-        && let Some(value) = expr::value_of(&lowered)
-        && (declare::above(low, &value) || declare::above(&value, high))
-    {
-        let message = format!("this lies outside of the range of `{}`", name.node);
-        cx.report(TYPE_ERROR.at(written.span, message));
+    if let VariableKind::Param { range: Some(range) } = &kind {
+        declare::refuse_outside(cx, range, &name.node, &lowered, written.span);
     }
     Some((id, lowered))
 }

@@ -180,7 +180,12 @@ pub struct Field {
     pub name: Ident,
     /// The declared type.
     pub ty: TypeExpr,
+    /// `in a..b`.
+    pub range: Option<Ends>,
 }
+
+/// The ends of a range: `a..b`.
+pub type Ends = (Expr, Expr);
 
 /// A field in a list of parameters.
 pub type Param = Field;
@@ -400,7 +405,7 @@ pub struct Variable {
     /// The declared type.
     pub ty: TypeExpr,
     /// `in a..b`, params only.
-    pub range: Option<(Expr, Expr)>,
+    pub range: Option<Ends>,
     /// `= d`.
     pub default: Option<Expr>,
 }

@@ -4,7 +4,8 @@ pub use chartc_core::model::Lost;
 
 use super::source::{Ident, Span, Spanned};
 use super::{
-    Action, Block, Comment, Expr, Forward, Limit, Noted, Param, Path, Policy, Template, TypeExpr,
+    Action, Block, Comment, Ends, Expr, Forward, Limit, Noted, Param, Path, Policy, Template,
+    TypeExpr,
 };
 
 /// An item of a state's body.
@@ -333,8 +334,8 @@ pub enum StepItem {
     Tools(Path, Option<Spanned<u32>>),
     /// `retry N then …`.
     Policy(Policy),
-    /// `returns T into v`.
-    Returns(TypeExpr, Option<Ident>),
+    /// `returns T in a..b into v`.
+    Returns(TypeExpr, Option<Ends>, Option<Ident>),
     /// `done …`, `error …`, `timeout 30s …`, `doubt …`.
     Outcome(Outcome),
     /// `doubt retry`.

@@ -15,7 +15,7 @@
 use super::source::Ident;
 use super::{
     Action, Argument, AskElse, Assertion, Block, Chart, ChartItem, CheckSubject, Claim, Client,
-    Component, Deadline, Done, EventPattern, Expr, ExprKind, FailWord, FailureReason, File,
+    Component, Deadline, Done, Ends, EventPattern, Expr, ExprKind, FailWord, FailureReason, File,
     Function, FunctionKind, Item, Limit, Line, LineKind, MayKind, Noted, OutcomeKind, Param, Path,
     Policy, Scenario, State, StateItem, StateKind, Step, StepItem, StepKind, StepRef, SubjectKind,
     Tail, Target, Template, TemplatePart, TestAnswer, TestItem, Tool, ToolPattern, ToolSet,
@@ -195,6 +195,11 @@ impl<'s> Walk<'_, 's> {
         (self.see)(Node::Param(param));
         self.declare(&param.name, role);
         self.ty(&param.ty);
+        self.ends(param.range.as_ref());
+    }
+
+    fn ends(&mut self, range: Option<&'s Ends>) {
+        self.exprs(range.into_iter().flat_map(|(from, to)| [from, to]));
     }
 
     fn params(&mut self, params: &'s [Param], role: Role) {
@@ -291,7 +296,7 @@ impl<'s> Walk<'_, 's> {
         self.names(&variable.renamed, role, Mode::Former);
         self.declare(&variable.name, role);
         self.ty(&variable.ty);
-        self.exprs(variable.range.iter().flat_map(|(from, to)| [from, to]));
+        self.ends(variable.range.as_ref());
         self.exprs(&variable.default);
     }
 
@@ -502,8 +507,9 @@ impl<'s> Walk<'_, 's> {
             StepItem::Prompt(text) => self.template(text),
             StepItem::Tools(set, _) => self.paths([set], Role::Tool),
             StepItem::Policy(policy) => self.policy(policy),
-            StepItem::Returns(ty, into) => {
+            StepItem::Returns(ty, range, into) => {
                 self.ty(ty);
+                self.ends(range.as_ref());
                 self.names(into, Role::Variable, Mode::Set);
             }
             StepItem::Outcome(outcome) => {

@@ -438,7 +438,8 @@ fn written_type(done: &Compilation, file: &File, declared: Span) -> Option<Strin
         if let Node::Param(param) = node
             && param.name.span == declared
         {
-            found = Some(param.ty.span);
+            let end = param.range.as_ref().map_or(param.ty.span, |(_, to)| to.span);
+            found = Some(param.ty.span.to(end));
         }
     });
     found.map(|span| done.sources.get(span.file).slice(span).to_owned())

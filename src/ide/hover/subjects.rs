@@ -34,7 +34,7 @@ use chartc_core::arena::{
     ChoiceId, ClientId, EventId, FunctionId, PredicateId, StateId, StepId, ToolId, ToolSetId,
     TransitionId, TypeId, VarId,
 };
-use chartc_core::expr::{Value, type_text};
+use chartc_core::expr::{Value, field_text, type_text};
 use chartc_core::host::{Offer, listed, summary};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
@@ -55,7 +55,7 @@ pub(super) fn fields(chart: &Chart, fields: &[Field]) -> String {
     if fields.is_empty() {
         return String::new();
     }
-    let one = |f: &Field| format!("{}: {}", notation::name(&f.name), written(chart, &f.ty));
+    let one = |f: &Field| format!("{}: {}", notation::name(&f.name), field_text(f, &chart.types));
     format!("({})", fields.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
@@ -142,8 +142,9 @@ pub(super) fn of_type(markdown: &mut Markdown, view: &View<'_>, id: TypeId) {
         "chart",
         &match &row.kind {
             TypeKind::Record(all) => {
-                let one =
-                    |f: &Field| format!("{}: {}", notation::name(&f.name), written(chart, &f.ty));
+                let one = |f: &Field| {
+                    format!("{}: {}", notation::name(&f.name), field_text(f, &chart.types))
+                };
                 format!("type {name} {{ {} }}", all.iter().map(one).collect::<Vec<_>>().join("  "))
             }
             TypeKind::Enum(all) => {
@@ -939,7 +940,7 @@ fn of_tool(chart: &Chart, id: ToolId) -> Offer {
 }
 
 fn arguments(chart: &Chart, fields: &[Field]) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
-    let typed = |field: &Field| (field.name.clone().into(), written(chart, &field.ty).into());
+    let typed = |field: &Field| (field.name.clone().into(), field_text(field, &chart.types).into());
     fields.iter().map(typed).collect()
 }
 

@@ -816,7 +816,7 @@ impl Offer {
         let field = |field: &Field| Part {
             name: field.name.clone(),
             doc: String::new(),
-            schema: read(&schema::of_type(chart, &field.ty)),
+            schema: read(&schema::of_range(chart, &field.ty, field.range.as_ref())),
             is_needed: true,
         };
         let events = chart.events.iter().map(|event| {

@@ -97,7 +97,7 @@ pub(crate) type Declared<'d> = (&'d str, &'d [(&'d str, Type)], Type);
 
 /// A chart with these tools, and an enum `Kind` and a record `Place`, which are types 0 and 1.
 pub(crate) fn chart(tools: &[Declared<'_>]) -> Chart {
-    let field = |name: &str, ty: &Type| Field { name: name.into(), ty: ty.clone() };
+    let field = |name: &str, ty: &Type| Field { name: name.into(), ty: ty.clone(), range: None };
     let tool = |(name, params, result): &Declared<'_>| Tool {
         idempotent: false,
         name: (*name).into(),

@@ -81,6 +81,10 @@ pub(super) fn builtin_with(
         (Builtin::Bool, [x]) => Ok(Value::Bool(values::truth(x))),
         (Builtin::IsA, [x, Value::Text(name)]) => is_a(x, name).map(Value::Bool),
         (Builtin::IsA, [x, Value::List(names)]) => is_any(x, names).map(Value::Bool),
+        (Builtin::Within, [x, low, high, Value::Text(name)]) => {
+            values::ranged(name, x, low, high).map_err(|message| EvalError { message })?;
+            fuel.copy(x)
+        }
         (Builtin::Fail, [Value::Text(why)]) => Err(EvalError { message: why.clone() }),
         (Builtin::Lower | Builtin::Upper, [x]) => refused(function, x),
         (Builtin::StartsWith | Builtin::IsA, [x, y]) => {
@@ -248,6 +252,7 @@ pub const fn name(function: Builtin) -> &'static str {
         Builtin::JsJson => "js_json",
         Builtin::JsList => "js_list",
         Builtin::JsDuration => "js_duration",
+        Builtin::Within => "within",
     }
 }
 

@@ -1,8 +1,10 @@
 //! Converts values to and from the types of generated code.
 
+use super::format::python_repr;
+use super::values::in_range;
 use super::{Map, Value};
 use crate::duration::Duration;
-use crate::model::{Field, Type, TypeDef, TypeKind};
+use crate::model::{Field, Type, TypeDef, TypeKind, Within};
 use crate::value::Mismatch;
 use alloc::borrow::Cow;
 use alloc::format;
@@ -206,6 +208,25 @@ pub fn fit(value: Value, ty: &Type, types: &[TypeDef]) -> Result<Value, String> 
     fit_at(value, ty, types, MAX_VALUE_DEPTH)
 }
 
+/// Converts a value to the type of a field, and checks that it is within the field's range.
+///
+/// # Errors
+/// As [`fit`], and if the value is out of range.
+pub fn fit_field(value: Value, field: &Field, types: &[TypeDef]) -> Result<Value, String> {
+    fit(value, &field.ty, types).and_then(|value| ranged(value, field.range.as_ref()))
+}
+
+/// The value, if it is within the range or there is none.
+///
+/// # Errors
+/// The value is out of range.
+pub fn ranged(value: Value, range: Option<&Within>) -> Result<Value, String> {
+    if let Some((low, high)) = range {
+        in_range(&value, low, high)?;
+    }
+    Ok(value)
+}
+
 fn fit_at(value: Value, ty: &Type, types: &[TypeDef], depth: u32) -> Result<Value, String> {
     let Some(depth) = depth.checked_sub(1) else {
         return Err(too_deep());
@@ -284,7 +305,8 @@ fn record(mut map: Map, fields: &[Field], types: &[TypeDef], depth: u32) -> Resu
             None if matches!(field.ty, Type::Optional(_)) => Value::None,
             None => return Err(format!("no field `{}`", field.name)),
         };
-        match fit_at(value, &field.ty, types, depth) {
+        let fitted = fit_at(value, &field.ty, types, depth);
+        match fitted.and_then(|value| ranged(value, field.range.as_ref())) {
             Ok(value) => record.insert(field.name.clone(), value),
             Err(why) => return Err(within(&format!(".{}", field.name), &why)),
         }
@@ -353,6 +375,14 @@ pub fn type_text(ty: &Type, types: &[TypeDef]) -> String {
         Type::Optional(inner) => format!("{}?", type_text(inner, types)),
         Type::Named(id) => types.get(id.index()).map_or("?", |def| &def.name).to_string(),
     }
+}
+
+/// The type of a field in a chart, with its range.
+pub fn field_text(field: &Field, types: &[TypeDef]) -> String {
+    let shown = |value| python_repr(value).unwrap_or_default();
+    let range = field.range.as_ref();
+    let range = range.map(|(low, high)| format!(" in {}..{}", shown(low), shown(high)));
+    type_text(&field.ty, types) + &range.unwrap_or_default()
 }
 
 /// Converts the Ints in the value of an expression to Floats where its type has Floats, also inside lists and maps that it has built.

@@ -26,11 +26,14 @@ mod wire;
 pub use crate::duration::Duration;
 pub use crate::value::{Map, Value};
 pub use builtin::{builtin, name as builtin_name};
-pub use convert::{FromValue, IntoValue, MAX_VALUE_DEPTH, fit, type_text};
+pub use convert::{
+    FromValue, IntoValue, MAX_VALUE_DEPTH, field_text, fit, fit_field, ranged, type_text,
+};
 pub(crate) use convert::{fit_depth, inside, mismatch, short};
 pub use eval::{Environment, Locals, MAX_DEPTH, evaluate, execute, holds, render, same};
 pub(crate) use eval::{evaluate_for, render_for};
 pub use fuel::{EvalError, Fuel};
+pub(crate) use values::in_range;
 pub use values::{binary, compare, elements, field, index, list, slice, truth, unary, within};
 #[cfg(feature = "serde")]
 pub use wire::Level;

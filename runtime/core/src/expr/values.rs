@@ -374,6 +374,14 @@ fn contains(whole: &Value, item: &Value, fuel: &Fuel) -> Result<bool, EvalError>
 /// # Errors
 /// The value is outside the range.
 pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<(), String> {
+    in_range(value, low, high).map_err(|why| alloc::format!("param `{name}`: {why}"))
+}
+
+/// Checks that a value is within a range.
+///
+/// # Errors
+/// The value is outside the range.
+pub(crate) fn in_range(value: &Value, low: &Value, high: &Value) -> Result<(), String> {
     let inside = compare(CompareOp::GreaterEqual, value, low)
         .and_then(|above| Ok(above && compare(CompareOp::LessEqual, value, high)?))
         .unwrap_or(false);
@@ -381,12 +389,15 @@ pub fn within(name: &str, value: &Value, low: &Value, high: &Value) -> Result<()
         return Ok(());
     }
     let shown = |value| format::python_repr(value).unwrap_or_default();
-    Err(alloc::format!(
-        "param `{name}`: {} is not in {}..{}",
-        shown(value),
-        shown(low),
-        shown(high)
-    ))
+    Err(alloc::format!("{} is not in {}..{}", shown(value), shown(low), shown(high)))
+}
+
+/// Checks that a value for the field `name` is within its range. What is no number is left to the check of its type.
+pub(crate) fn ranged(name: &str, value: &Value, low: &Value, high: &Value) -> Result<(), String> {
+    if Number::of(value).is_none() {
+        return Ok(());
+    }
+    in_range(value, low, high).map_err(|why| alloc::format!("`{name}`: {why}"))
 }
 
 // Applies operators to values.

@@ -222,6 +222,9 @@ impl<P: Direct> Machine<P> {
         _now: Instant,
         sink: &mut S,
     ) -> Receipt {
+        if !event.is_in_range() {
+            return Receipt::Refused;
+        }
         self.take(event.named(), Payload::Event(event), sink)
     }
 

@@ -75,6 +75,9 @@ impl<C: Code> Machine<C> {
 
     /// Sends an event.
     pub fn send(&mut self, event: C::Event, now: Instant, sink: &mut dyn Sink) -> Receipt {
+        if !event.is_in_range() {
+            return Receipt::Refused;
+        }
         let id = crate::arena::EventId(event.named().row());
         self.engine.handle(Input::Event(id, Payload::Event(event)), now, sink)
     }
@@ -91,6 +94,9 @@ impl<C: Code> Machine<C> {
         if answer.of() != key.step {
             return Receipt::Refused;
         }
+        if !answer.is_in_range() {
+            return self.unusable(key, now, sink);
+        }
         self.outcome(key, Outcome::Done(Payload::Answer(answer)), now, sink)
     }
 
@@ -102,6 +108,9 @@ impl<C: Code> Machine<C> {
         now: Instant,
         sink: &mut dyn Sink,
     ) -> Receipt {
+        if !choice.is_in_range() {
+            return self.unusable(key, now, sink);
+        }
         let id = crate::arena::ChoiceId(choice.named().row());
         self.outcome(key, Outcome::Choice(id, Payload::Choice(choice)), now, sink)
     }

@@ -36,6 +36,8 @@ pub trait Item: Clone + PartialEq + Debug {
     type Name: Name;
     /// The name.
     fn named(&self) -> Self::Name;
+    /// Whether its numbers are within their ranges. Those in records count as checked when the record was made.
+    fn is_in_range(&self) -> bool;
     /// Whether it has data that a guard or an action may read.
     fn has_data(&self) -> bool;
     /// Reads the item of a row from its values, of which `values` has as many as are declared.
@@ -53,6 +55,8 @@ pub trait Item: Clone + PartialEq + Debug {
 pub trait Answers: Clone + PartialEq + Debug {
     /// The step whose answer it is.
     fn of(&self) -> StepId;
+    /// Whether it is within the range of the step's answers.
+    fn is_in_range(&self) -> bool;
     /// Reads the answer of a step; `None` if the step has no answer.
     #[cfg(feature = "alloc")]
     fn read(step: StepId, value: crate::expr::Value)
@@ -85,6 +89,10 @@ impl Item for Absent {
         *self
     }
 
+    fn is_in_range(&self) -> bool {
+        match *self {}
+    }
+
     fn has_data(&self) -> bool {
         match *self {}
     }
@@ -102,6 +110,10 @@ impl Item for Absent {
 
 impl Answers for Absent {
     fn of(&self) -> StepId {
+        match *self {}
+    }
+
+    fn is_in_range(&self) -> bool {
         match *self {}
     }
 
@@ -261,8 +273,13 @@ macro_rules! items {
         pub enum $name:ident {
             $(
                 $(#[$doc:meta])*
-                $variant:ident $({ $($(#[$told:meta])* $field:ident: $type:ty,)+ })?
-                    = ($row:literal, $spelled:literal),
+                $variant:ident $({
+                    $(
+                        $(#[doc = $told:literal])*
+                        $(#[within($low:literal..=$high:literal)])?
+                        $field:ident: $type:ty,
+                    )+
+                })? = ($row:literal, $spelled:literal),
             )+
         }
     ) => {
@@ -279,7 +296,7 @@ macro_rules! items {
         pub enum $name {
             $(
                 $(#[$doc])* #[doc = ""] #[doc = concat!("`", $spelled, "`.")]
-                $variant $({ $($(#[$told])* $field: $type,)+ })?,
+                $variant $({ $($(#[doc = $told])* $field: $type,)+ })?,
             )+
         }
 
@@ -307,6 +324,16 @@ macro_rules! items {
             }
 
             #[inline]
+            fn is_in_range(&self) -> bool {
+                match self {
+                    $(Self::$variant $({ $($field,)+ })? => {
+                        $($(let _ = $field;)+)?
+                        true $($($(&& ($low..=$high).contains($field))?)+)?
+                    })+
+                }
+            }
+
+            #[inline]
             fn has_data(&self) -> bool {
                 match self {
                     $(Self::$variant { .. } => {
@@ -322,7 +349,13 @@ macro_rules! items {
                 ) -> Result<Self, $crate::host::Mismatch> {
                     let _ = &values;
                     Ok(match row {
-                        $($row => Self::$variant $({ $($field: values.take()?,)+ })?,)+
+                        $($row => Self::$variant $({
+                            $($field: {
+                                let value = values.take::<$type>()?;
+                                $(values.within(value, $low, $high)?;)?
+                                value
+                            },)+
+                        })?,)+
                         _ => return Err($crate::generated::no_row($what, row)),
                     })
                 }
@@ -348,7 +381,10 @@ macro_rules! answers {
         #[rows($steps:ident)]
         $(#[$meta:meta])*
         pub enum $name:ident {
-            $($(#[$doc:meta])* $variant:ident($type:ty) = $row:literal,)+
+            $(
+                $(#[$doc:meta])*
+                $variant:ident($(#[within($low:literal..=$high:literal)])? $type:ty) = $row:literal,
+            )+
         }
     ) => {
         $(#[$meta])*
@@ -371,13 +407,24 @@ macro_rules! answers {
                 self.step().id()
             }
 
+            fn is_in_range(&self) -> bool {
+                match self {
+                    $(Self::$variant(value) => {
+                        let _ = value;
+                        true $(&& ($low..=$high).contains(value))?
+                    })+
+                }
+            }
+
             $crate::when_alloc! {
                 fn read(
                     step: $crate::arena::StepId,
                     value: $crate::expr::Value,
                 ) -> Option<Result<Self, $crate::host::Mismatch>> {
                     match step.0 {
-                        $($row => Some($crate::generated::read(value).map(Self::$variant)),)+
+                        $($row => Some($crate::generated::read::<$type>(value)
+                            $(.and_then(|value| $crate::generated::in_range(value, $low, $high)))?
+                            .map(Self::$variant)),)+
                         _ => None,
                     }
                 }
@@ -393,12 +440,16 @@ macro_rules! record {
         #[rows($name:literal $(, $spelled:literal)*)]
         $(#[$meta:meta])*
         pub struct $record:ident {
-            $($(#[$doc:meta])* pub $field:ident: $type:ty,)*
+            $(
+                $(#[doc = $doc:literal])*
+                $(#[within($low:literal..=$high:literal)])?
+                pub $field:ident: $type:ty,
+            )*
         }
     ) => {
         $(#[$meta])*
         pub struct $record {
-            $($(#[$doc])* pub $field: $type,)*
+            $($(#[doc = $doc])* pub $field: $type,)*
         }
 
         $crate::when_alloc! {
@@ -419,7 +470,13 @@ macro_rules! record {
                     value: $crate::expr::Value,
                 ) -> Result<Self, $crate::host::Mismatch> {
                     let mut fields = $crate::generated::Fields::of::<Self>(value)?;
-                    let record = Self { $($field: fields.take($spelled)?,)* };
+                    let record = Self {
+                        $($field: {
+                            let value = fields.take::<$type>($spelled)?;
+                            $($crate::generated::Fields::within($spelled, value, $low, $high)?;)?
+                            value
+                        },)*
+                    };
                     fields.end(&[$($spelled),*])?;
                     Ok(record)
                 }

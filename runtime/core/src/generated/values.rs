@@ -1,7 +1,7 @@
 //! Converts records, enums and payloads from and to values.
 
-use super::Name;
 use super::data::{String, Vec};
+use super::{Failure, Name};
 use crate::expr::{self, FromValue, IntoValue, Map, Value, inside, mismatch, short};
 use crate::generated::BadParam;
 use crate::host::Mismatch;
@@ -65,6 +65,14 @@ impl Fields {
         T::from_value(value).map_err(|why| inside(&alloc::format!(".{name}"), why))
     }
 
+    /// Checks that the value of a field is within its range.
+    ///
+    /// # Errors
+    /// The value is out of range.
+    pub fn within<T: Number>(name: &str, value: T, low: T, high: T) -> Result<(), Mismatch> {
+        in_range(value, low, high).map(drop).map_err(|why| inside(&alloc::format!(".{name}"), why))
+    }
+
     /// Checks that no other than the declared fields were given.
     ///
     /// # Errors
@@ -85,6 +93,8 @@ impl Fields {
 pub struct Values {
     event: Option<&'static str>,
     names: core::slice::Iter<'static, Text>,
+    /// The name of the value that was taken last.
+    last: &'static str,
     rest: vec::IntoIter<Value>,
 }
 
@@ -99,7 +109,7 @@ impl Values {
         values: Vec<Value>,
     ) -> Result<Self, Mismatch> {
         let (wanted, found) = (names.len(), values.len());
-        let read = Self { event, names: names.iter(), rest: values.into_iter() };
+        let read = Self { event, names: names.iter(), last: "", rest: values.into_iter() };
         if found == wanted {
             return Ok(read);
         }
@@ -117,9 +127,29 @@ impl Values {
     /// The value does not fit.
     pub fn take<T: FromValue>(&mut self) -> Result<T, Mismatch> {
         let value = self.rest.next().unwrap_or_default();
-        let name = self.names.next().map_or("", |name| &**name);
-        T::from_value(value)
-            .map_err(|Mismatch(why)| Mismatch(alloc::format!("{}`{name}`: {why}", self.what())))
+        self.last = self.names.next().map_or("", |name| &**name);
+        T::from_value(value).map_err(|why| self.of_last(why))
+    }
+
+    fn of_last(&self, Mismatch(why): Mismatch) -> Mismatch {
+        Mismatch(alloc::format!("{}`{}`: {why}", self.what(), self.last))
+    }
+
+    /// Checks that the value that was taken last is within its range.
+    ///
+    /// # Errors
+    /// The value is out of range.
+    pub fn within<T: Number>(&self, value: T, low: T, high: T) -> Result<T, Mismatch> {
+        in_range(value, low, high).map_err(|why| self.of_last(why))
+    }
+
+    /// Takes the next value, and checks its type and its range.
+    ///
+    /// # Errors
+    /// The value does not fit, or it is out of range.
+    pub fn ranged<T: FromValue + Number>(&mut self, low: T, high: T) -> Result<Value, Mismatch> {
+        let value = self.take()?;
+        self.within(value, low, high).map(IntoValue::into_value)
     }
 
     /// Takes the next value, and converts it to its declared type and back.
@@ -237,6 +267,34 @@ impl From<BadParam> for Unfit {
 pub fn fitted<T: FromValue>(name: &str, value: Value) -> Result<T, Unfit> {
     T::from_value(value).map_err(|Mismatch(why)| Unfit::Data(alloc::format!("`{name}`: {why}")))
 }
+
+/// The value of an expression for a field, if it is within the range of the field.
+///
+/// # Errors
+/// The value is out of range.
+pub fn ranged<T: Number>(name: &str, value: T, low: T, high: T) -> Result<T, Failure> {
+    in_range(value, low, high).map_err(|Mismatch(why)| Failure(alloc::format!("`{name}`: {why}")))
+}
+
+/// A number within its range.
+///
+/// # Errors
+/// The value is out of range.
+pub fn in_range<T: Number>(value: T, low: T, high: T) -> Result<T, Mismatch> {
+    if low <= value && value <= high {
+        return Ok(value);
+    }
+    let (low, high) = (low.into_value(), high.into_value());
+    expr::in_range(&value.into_value(), &low, &high).map_err(Mismatch)?;
+    Ok(value)
+}
+
+/// A number that may have a range.
+pub trait Number: IntoValue + PartialOrd + Copy {}
+
+impl Number for i64 {}
+
+impl Number for f64 {}
 
 /// Checks that the value of a param is within its range.
 ///

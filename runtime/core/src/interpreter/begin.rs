@@ -3,7 +3,7 @@
 use super::is_input;
 use super::program::{Context, Runner};
 use crate::arena::{EventId, ToolId, TransitionId, VarId};
-use crate::expr::{Fuel, Value, evaluate, fit, holds, within};
+use crate::expr::{Fuel, Value, evaluate, fit, fit_field, holds, ranged, within};
 use crate::host::{About, Host, Mismatch, Note};
 use crate::machine::{LimitKind, Outcome, StepKey};
 use crate::model::{Chart, ChoiceKind, Event, Expr, Field, StepKind, VariableKind};
@@ -238,7 +238,7 @@ fn fields(chart: &Chart, declared: &[Field], given: Vec<Value>) -> Result<Vec<Va
         return Err(format!("{} fields are declared, not {}", declared.len(), given.len()));
     }
     let fitted = given.into_iter().zip(declared).map(|(value, field)| {
-        fit(value, &field.ty, &chart.types).map_err(|why| format!("`{}`: {why}", field.name))
+        fit_field(value, field, &chart.types).map_err(|why| format!("`{}`: {why}", field.name))
     });
     fitted.collect()
 }
@@ -291,6 +291,7 @@ pub(super) fn outcome<H: Host>(
                 return Ok(if is_free { Outcome::Failed(why) } else { Outcome::Doubt(why) });
             }
             fit(answer, step.one_returns(), &chart.types)
+                .and_then(|answer| ranged(answer, step.range.as_ref()))
                 .map(|answer| Outcome::Done(alloc::vec![answer]))
         }
         Outcome::Choice(id, values) => match chart.choices.get(id.index()).map(|c| &c.kind) {

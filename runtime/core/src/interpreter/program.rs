@@ -26,8 +26,8 @@ use crate::arena::{
 use crate::calls::LastResult;
 use crate::expr::quick::{Act, Scalars};
 use crate::expr::{
-    self, Environment, EvalError, Fuel, Value, evaluate, evaluate_for, execute, fit, format, holds,
-    render, render_for, type_text,
+    self, Environment, EvalError, Fuel, Value, evaluate, evaluate_for, execute, field_text, fit,
+    format, holds, render, render_for,
 };
 use crate::family::Lent;
 use crate::host::{About, Host, Mismatch, Note, Offer, Post, summary};
@@ -716,7 +716,7 @@ impl<H: Host> Runner<H> {
         };
         let arguments = fields
             .iter()
-            .map(|field| (field.name.clone().into(), type_text(&field.ty, &chart.types).into()))
+            .map(|field| (field.name.clone().into(), field_text(field, &chart.types).into()))
             .collect();
         let name = tool.map_or(&choice.name, |tool| &chart.tools[tool.index()].name);
         Offer { choice: id, tool, name: name.clone().into(), text: text.into(), arguments }
@@ -726,7 +726,7 @@ impl<H: Host> Runner<H> {
     pub(super) fn tool_offer(&self, id: ToolId) -> Offer {
         let tool = &self.plan.chart().tools[id.index()];
         let typed = |field: &Field| {
-            let ty = type_text(&field.ty, &self.plan.chart().types);
+            let ty = field_text(field, &self.plan.chart().types);
             (field.name.clone().into(), ty.into())
         };
         Offer {

@@ -13,7 +13,7 @@ use super::data::{Data, Gathering, Lazily, More};
 use super::{Interpreter, begin};
 use crate::arena::{EventId, StateId, StepId, ToolId, VarId};
 use crate::calls::{Call, Calls};
-use crate::expr::{Value, fit};
+use crate::expr::{Value, fit, fit_field};
 use crate::host::{Host, Machine, Mismatch};
 use crate::machine::StepKey;
 use crate::model::{Chart, StepKind, Type, VariableKind};
@@ -210,7 +210,11 @@ fn sent(
             return Err(Unfit::Data(format!("`{}` has other data", row.name)));
         }
         let fields = fields.into_iter().zip(&row.fields);
-        fields.map(|(value, field)| fit_named(value, &field.ty, chart, &row.name)).collect()
+        let fit = |(value, field)| {
+            let fitted = fit_field(value, field, &chart.types);
+            fitted.map_err(|why| Unfit::Data(format!("`{}`: {why}", row.name)))
+        };
+        fields.map(fit).collect()
     };
     events.into_iter().zip(payloads).map(payload).collect()
 }

@@ -15,7 +15,12 @@ pub struct Field {
     pub name: String,
     /// The resolved type.
     pub ty: Type,
+    /// The range of its values, if it has one.
+    pub range: Option<Within>,
 }
+
+/// A range of numbers or durations: the least and the greatest value, both constant and of the type that has the range.
+pub type Within = (Value, Value);
 
 /// A declared record or enum.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +64,7 @@ pub enum VariableKind {
     /// A constant of an instance, set when it is created.
     Param {
         /// The inclusive bounds, both constant.
-        range: Option<(Value, Value)>,
+        range: Option<Within>,
     },
     /// A value that the host sets before a turn or an event.
     Input,

@@ -313,6 +313,9 @@ pub enum Builtin {
     JsList,
     /// The Duration that a text such as `1.5s` stands for.
     JsDuration,
+    /// The first argument, which a field of the name in the fourth gets; fails if it is a number outside of the range from the second to
+    /// the third. Charts cannot write it: it stands around values for fields with a range.
+    Within,
 }
 
 /// An action. A `code` step contains only `=`, `if` and `for`.

@@ -26,7 +26,7 @@ pub use crate::status::Status;
 pub use declare::{
     Check, CheckArgument, Client, Component, ComputedLimit, Event, Field, Function, FunctionKind,
     Insert, Limits, Method, Permission, Position, Predicate, Subject, Tool, ToolSet, TypeDef,
-    TypeKind, Variable, VariableKind,
+    TypeKind, Variable, VariableKind, Within,
 };
 pub use expr::{
     Action, BinaryOp, Binding, Builtin, CompareOp, Expr, ExprKind, Local, Observable, RESERVED,

@@ -1,8 +1,10 @@
 //! The JSON Schemas of answers, arguments and other values, for models and tools.
 
-use super::declare::{Field, TypeDef, TypeKind};
+use super::declare::{Field, TypeDef, TypeKind, Within};
 use super::{Chart, ChoiceKind, StepKind, Type};
 use crate::arena::{ChoiceId, StepId, ToolId, TypeId};
+use crate::expr::Value;
+use crate::expr::format::python_repr;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,7 +16,7 @@ pub fn of_answer(chart: &Chart, step: StepId) -> String {
     match (&row.kind, row.one_returns()) {
         (StepKind::Llm, Type::Json) => String::new(),
         (StepKind::Human(_), Type::Json | Type::Text) => String::new(),
-        (StepKind::Llm | StepKind::Human(_), ty) => of_type(chart, ty),
+        (StepKind::Llm | StepKind::Human(_), ty) => of_range(chart, ty, row.range.as_ref()),
         (StepKind::Code(_) | StepKind::Ask { .. } | StepKind::Call(..) | StepKind::Run(..), _) => {
             String::new()
         }
@@ -48,6 +50,19 @@ pub fn of_type(chart: &Chart, ty: &Type) -> String {
     let mut used = BTreeSet::new();
     let body = schema(chart, ty, &mut used);
     with_definitions(chart, body, used)
+}
+
+/// The schema of a type with this range.
+pub fn of_range(chart: &Chart, ty: &Type, range: Option<&Within>) -> String {
+    bounded(of_type(chart, ty), range)
+}
+
+/// The schema of a number with its bounds.
+fn bounded(schema: String, range: Option<&Within>) -> String {
+    let Some((low, high)) = range else { return schema };
+    let bound = |value: &Value| python_repr(value).unwrap_or_default();
+    let open = schema.strip_suffix('}').unwrap_or(&schema);
+    format!("{open},\"minimum\":{},\"maximum\":{}}}", bound(low), bound(high))
 }
 
 fn with_definitions(chart: &Chart, body: String, first: BTreeSet<TypeId>) -> String {
@@ -86,7 +101,8 @@ fn object(chart: &Chart, fields: &[Field], used: &mut BTreeSet<TypeId>) -> Strin
     let mut properties = alloc::vec::Vec::new();
     let mut required = alloc::vec::Vec::new();
     for field in fields {
-        properties.push(format!("{}:{}", quoted(&field.name), schema(chart, &field.ty, used)));
+        let schema = bounded(schema(chart, &field.ty, used), field.range.as_ref());
+        properties.push(format!("{}:{schema}", quoted(&field.name)));
         if !matches!(field.ty, Type::Optional(_)) {
             required.push(quoted(&field.name));
         }
@@ -143,7 +159,7 @@ mod tests {
     use alloc::vec;
 
     fn chart() -> Chart {
-        let field = |name: &str, ty| Field { name: name.into(), ty };
+        let field = |name: &str, ty| Field { name: name.into(), ty, range: None };
         Chart {
             name: "T".into(),
             doc: String::new(),

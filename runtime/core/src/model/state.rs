@@ -3,7 +3,7 @@
 pub use crate::failure::{FailureKind, FailureKinds, Lost};
 pub use crate::forward::Forward;
 
-use super::{Action, Chart, Component, Expr, Field, Insert, Limits, Local, Template, Type};
+use super::{Action, Chart, Component, Expr, Field, Insert, Limits, Local, Template, Type, Within};
 use crate::arena::{
     ChoiceId, ClientId, EventId, StateId, StepId, ToolId, ToolSetId, TransitionId, VarId,
 };
@@ -223,6 +223,8 @@ pub struct Step {
     pub failure: FailurePolicy,
     /// The type of the answer; `Json` without `returns`. With an `each`, a list of the elements' answers.
     pub returns: Type,
+    /// The range of the answer, or of the answer for each element, if `returns` has one.
+    pub range: Option<Within>,
     /// The list that the step runs for, if it has an `each`.
     pub each: Option<Each>,
     /// Whether a call is made again if it is unknown whether it took effect.

@@ -50,11 +50,11 @@ fn chart() -> Chart {
         state("h", StateKind::History { deep: true, default: vec![StateId(1)] }, 0, 3, 0..0),
         state("b", StateKind::Atomic, 0, 4, 2..4),
     ]);
-    let text = Field { name: "text".to_string(), ty: Type::Text };
+    let text = Field { name: "text".to_string(), ty: Type::Text, range: None };
     chart.events.push(Event {
         name: "go".to_string(),
         doc: String::new(),
-        fields: vec![text.clone(), Field { name: "n".to_string(), ty: Type::Int }],
+        fields: vec![text.clone(), Field { name: "n".to_string(), ty: Type::Int, range: None }],
     });
     let wait = Expr { kind: ExprKind::Duration(5), ty: Type::Duration };
     chart.transitions = vec![
@@ -181,6 +181,7 @@ fn a_step_waits_for_its_events() {
         returns: Type::Json,
         into: None,
         tools: None,
+        range: None,
         retries_doubt: false,
         accepts_cut: false,
         is_exact: false,

@@ -157,6 +157,26 @@ impl<'s> Wanted<'s> {
         }
     }
 
+    /// The value, if it is no number outside of the bounds.
+    fn within(self, value: Value) -> Result<Value, String> {
+        let number = match &value {
+            Value::Int(n) => serde_json::Number::from(*n),
+            Value::Float(x) => match serde_json::Number::from_f64(*x) {
+                Some(number) => number,
+                None => return Ok(value),
+            },
+            _ => return Ok(value),
+        };
+        let schema = resolve(self.schema, self.root);
+        let (low, high) = (schema.get("minimum"), schema.get("maximum"));
+        let (Some(low), Some(high)) = (low, high) else { return Ok(value) };
+        let of = number.as_f64();
+        if of < low.as_f64() || of > high.as_f64() {
+            return Err(format!("{number} is not in {low}..{high}"));
+        }
+        Ok(value)
+    }
+
     fn requires(self, field: &str) -> bool {
         let required = resolve(self.schema, self.root).get("required").and_then(Json::as_array);
         required.is_some_and(|names| names.iter().any(|name| name.as_str() == Some(field)))
@@ -285,6 +305,15 @@ fn kind(value: &Value) -> &'static str {
 /// # Errors
 /// The reason why the value does not fit.
 pub(super) fn fit(
+    value: &Value,
+    wanted: Wanted<'_>,
+    repairs: &mut Vec<String>,
+    depth: usize,
+) -> Result<Value, String> {
+    converted(value, wanted, repairs, depth).and_then(|value| wanted.within(value))
+}
+
+fn converted(
     value: &Value,
     wanted: Wanted<'_>,
     repairs: &mut Vec<String>,

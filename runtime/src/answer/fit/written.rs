@@ -110,8 +110,11 @@ pub(in crate::answer) fn read(
     match wanted.form() {
         Form::Names(names) => name(text, &names, &wanted.words(), repairs),
         Form::Bool => truth(text, repairs),
-        Form::Int => number(text, true, repairs),
-        Form::Float => number(text, false, repairs),
+        Form::Int | Form::Float => {
+            let is_whole = wanted.form() == Form::Int;
+            let (value, in_prose) = number(text, is_whole, repairs)?;
+            wanted.within(value).map(|value| (value, in_prose)).map_err(fits)
+        }
         Form::List(of) => {
             let items = list(text, of)?;
             repairs.push("a list in lines".to_owned());

@@ -305,7 +305,7 @@ fn fitting(id: &str, family: &Family, method: &str, given: &[Value]) -> Tried<Ve
     let mut all = Vec::new();
     for (at, field) in fields.iter().enumerate() {
         let value = given.get(at).cloned().unwrap_or_default();
-        match chartc_core::expr::fit(value, &field.ty, &chart.types) {
+        match chartc_core::expr::fit_field(value, field, &chart.types) {
             Ok(value) => all.push(value),
             Err(why) => return rejected(format!("`{}` {why}", field.name)),
         }

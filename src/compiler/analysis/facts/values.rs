@@ -282,6 +282,9 @@ pub(crate) fn range(expr: &Expr, variable: &dyn Fn(VarId) -> Range) -> Range {
                 }
             }
             (Builtin::JsAdd, [a, b]) => of(a).plus(of(b)),
+            (Builtin::Within, [of_field, low, high, ..]) => {
+                of(of_field).meet(Range { low: of(low).low, high: of(high).high })
+            }
             (Builtin::Min | Builtin::Max, [first, rest @ ..]) if !rest.is_empty() => {
                 let pick = if *name == Builtin::Min { i64::min } else { i64::max };
                 rest.iter().fold(of(first), |range, part| range.pick(of(part), pick))

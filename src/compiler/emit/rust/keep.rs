@@ -141,7 +141,7 @@ pub(super) fn emit_ending(context: &Context<'_>, scope: &mut Scope) {
         variant.doc(format!("Of `{}`.", context.chart.state(one.id).path));
         for (param, name) in one.params.iter().zip(&one.fields) {
             let mut field = codegen::Field::new(name, owned(context, &param.ty));
-            field.doc(format!("`{}: {}`.", param.name, context.written(&param.ty)));
+            field.doc(format!("`{}: {}`.", param.name, context.written_field(param)));
             variant.push_named(field);
         }
         item.push_variant(variant);

@@ -47,8 +47,8 @@ pub use file::{emit, emit_modules};
 use super::{Emitter, OutputKind};
 use crate::syntax::diagnostic::Diagnostic;
 use blocks::Wait;
-use chartc_core::expr::type_text;
-use chartc_core::model::{Chart, Type};
+use chartc_core::expr::field_text;
+use chartc_core::model::{Chart, Field};
 use chartc_core::plan::Plan;
 use chartc_core::tables::ABI;
 use chartc_core::visible;
@@ -151,9 +151,9 @@ impl Context<'_> {
             .using(Use::Braces)
     }
 
-    /// Returns a type as the chart writes it.
-    fn written(&self, ty: &Type) -> String {
-        type_text(ty, &self.chart.types)
+    /// Returns the type of a field as the chart writes it, with its range.
+    fn written_field(&self, field: &Field) -> String {
+        field_text(field, &self.chart.types)
     }
 }
 

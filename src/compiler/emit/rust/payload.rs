@@ -161,9 +161,10 @@ impl Both<'_> {
             if !self.fields[i].is_empty() {
                 text += " {\n";
                 for (field, name) in self.fields[i].iter().zip(&self.field_names[i]) {
-                    let doc = format!("`{}: {}`.", field.name, context.written(&field.ty));
-                    let doc = types::doc_lines(&visible::line(&doc));
-                    let _ = writeln!(text, "{doc}{name}: {},", owned(context, &field.ty));
+                    let doc = format!("`{}: {}`.", field.name, context.written_field(field));
+                    let head = types::doc_lines(&visible::line(&doc))
+                        + &types::within(field.range.as_ref());
+                    let _ = writeln!(text, "{head}{name}: {},", owned(context, &field.ty));
                 }
                 text += "}";
             }
@@ -196,7 +197,9 @@ fn answers(context: &Context<'_>, scope: &mut Scope) {
         let name = &context.names.steps[step.index()];
         let whose = if row.each.is_some() { "Of an element of" } else { "Of" };
         text += &types::doc_lines(&doc(&row.doc, &format!("{whose} `{}`.", row.name)));
-        let _ = writeln!(text, "{name}({}) = {},", owned(context, row.one_returns()), step.0);
+        let range = types::within(row.range.as_ref());
+        let ty = owned(context, row.one_returns());
+        let _ = writeln!(text, "{name}({range}{ty}) = {},", step.0);
     }
     scope.raw(text + "}");
 }

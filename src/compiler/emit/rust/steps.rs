@@ -26,6 +26,7 @@ use super::methods::{Arms, Hook, Methods};
 use super::names::{list_item, owned};
 use super::payload::{answer_field, answering, choice_fields};
 use super::tables::comment;
+use super::types;
 use chartc_core::arena::{ChoiceId, StepId, ToolId};
 use chartc_core::model::{
     Action, Chart, ChoiceKind, Each, Expr, Field, Lost, Position, Receiver, StepKind, Template,
@@ -104,7 +105,16 @@ pub(super) fn tools(context: &Context<'_>, item: &mut Impl) {
         for (i, tool) in context.chart.tools.iter().enumerate() {
             let read = tool.params.iter();
             let read: Vec<String> = read
-                .map(|param| format!("values.checked::<{}>()?", owned(context, &param.ty)))
+                .map(|param| {
+                    let (ty, range) = (owned(context, &param.ty), param.range.as_ref());
+                    range.map_or_else(
+                        || format!("values.checked::<{ty}>()?"),
+                        |(low, high)| {
+                            let (low, high) = (types::number(low), types::number(high));
+                            format!("values.ranged::<{ty}>({low}, {high})?")
+                        },
+                    )
+                })
                 .collect();
             let list = if read.is_empty() {
                 "Vec::new()".into()
@@ -168,7 +178,7 @@ pub(super) fn words(context: &Context<'_>, item: &mut Impl, shows_options: bool)
     let summaries = chart.tools.iter().map(|tool| chartc_core::host::summary(&tool.doc));
     list("summaries", summaries.collect());
     let types = |params: &[Field]| -> Vec<String> {
-        params.iter().map(|param| context.written(&param.ty)).collect()
+        params.iter().map(|param| context.written_field(param)).collect()
     };
     let choices = (0..chart.choices.len()).map(ChoiceId::at);
     let options: Vec<_> = choices.map(|id| types(choice_fields(context, id))).collect();

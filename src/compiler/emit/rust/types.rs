@@ -23,7 +23,7 @@ use chartc_core::arena::{TypeId, VarId};
 use chartc_core::expr::Value;
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
-    self, ComputedLimit, Expr, ExprKind, Type, TypeDef, TypeKind, Variable, VariableKind,
+    self, ComputedLimit, Expr, ExprKind, Type, TypeDef, TypeKind, Variable, VariableKind, Within,
 };
 use codegen::{Field, Function, Impl, Scope, Struct};
 use std::collections::BTreeSet;
@@ -85,10 +85,27 @@ fn record(
     let _ = writeln!(text, "#[derive(Debug, Clone, PartialEq{copy})]");
     let _ = writeln!(text, "pub struct {} {{", context.names.types[id.index()]);
     for (field, name) in fields.iter().zip(&context.names.type_fields[id.index()]) {
-        let doc = format!("`{}: {}`.", field.name, context.written(&field.ty));
-        let _ = writeln!(text, "{}pub {name}: {},", doc_lines(&doc), owned(context, &field.ty));
+        let doc = format!("`{}: {}`.", field.name, context.written_field(field));
+        let head = doc_lines(&doc) + &within(field.range.as_ref());
+        let _ = writeln!(text, "{head}pub {name}: {},", owned(context, &field.ty));
     }
     scope.raw(text + "}");
+}
+
+/// Writes the attribute with which the macros of the core read a range: `#[within(1..=9)]`.
+pub(super) fn within(range: Option<&Within>) -> String {
+    range.map_or_else(String::new, |(low, high)| {
+        format!("#[within({}..={})] ", number(low), number(high))
+    })
+}
+
+/// Writes a constant number.
+pub(super) fn number(value: &Value) -> String {
+    match value {
+        Value::Int(n) => n.to_string(),
+        Value::Float(x) => format!("{x:?}"),
+        other => format!("{other:?}"),
+    }
 }
 
 /// Writes documentation.

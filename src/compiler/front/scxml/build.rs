@@ -294,7 +294,7 @@ impl Builder<'_, '_> {
         }
         let name = Ident::new(self.scope.data.clone(), span);
         let kind = TypeKind::Name("Json".to_owned());
-        vec![Param { name, ty: TypeExpr { kind, span } }]
+        vec![Param { name, ty: TypeExpr { kind, span }, range: None }]
     }
 
     /// Declares the events that the document uses, and one that represents all others.
@@ -457,7 +457,7 @@ impl Builder<'_, '_> {
         let value = self.payload(done, &ExprContext::state(nth));
         let span = value.span;
         let ty = TypeExpr { kind: TypeKind::Name("Json".to_owned()), span };
-        let data = Param { name: Ident::new("data".to_owned(), state.id.span), ty };
+        let data = Param { name: Ident::new("data".to_owned(), state.id.span), ty, range: None };
         StateKind::Final(vec![data], vec![Some(value)], None)
     }
 

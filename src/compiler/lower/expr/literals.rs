@@ -20,6 +20,7 @@
 
 use super::{Env, expr, inner, may_be_missing, of, unknown};
 use crate::lower::context::{Cx, NameKind};
+use crate::lower::declare::refuse_outside;
 use crate::rules::{
     TYPE_ERROR, duplicate_name, unescaped_brace, unknown_name, unknown_placeholder,
 };
@@ -82,6 +83,34 @@ pub(in crate::lower) fn is_faulty(expr: &Expr) -> bool {
         next.each_part(&mut |part| open.push(part));
     }
     false
+}
+
+/// Lowers the value of a field. A value that is not known here is checked against the range of the field when it is computed.
+pub(in crate::lower) fn into_field(
+    cx: &mut Cx<'_>,
+    env: &mut Env,
+    written: &syntax::Expr,
+    field: &Field,
+) -> Expr {
+    let value = expect(cx, env, written, &field.ty);
+    let Some(range) = &field.range else { return value };
+    if is_faulty(&value) || refuse_outside(cx, range, &field.name, &value, written.span) {
+        return value;
+    }
+    let (ty, (low, high)) = (value.ty.clone(), range.clone());
+    let name = Template { parts: vec![TemplatePart::Text(field.name.clone())] };
+    let name = ExprKind::Text(name);
+    let arguments = vec![value, constant(low), constant(high), of(name, Type::Text)];
+    of(ExprKind::Builtin(Builtin::Within, arguments), ty)
+}
+
+/// An end of a range as an expression.
+fn constant(value: Value) -> Expr {
+    match value {
+        Value::Int(n) => of(ExprKind::Int(n), Type::Int),
+        Value::Float(x) => of(ExprKind::Float(x), Type::Float),
+        _ => of(ExprKind::None, Type::Json),
+    }
 }
 
 /// Whether the expression is an Int literal that is not negative.
@@ -277,7 +306,7 @@ pub(in crate::lower) fn arguments(
     let mut lowered = Vec::new();
     for (index, argument) in written.iter().enumerate() {
         lowered.push(match fields.get(index) {
-            Some(field) => expect(cx, env, argument, &field.ty),
+            Some(field) => into_field(cx, env, argument, field),
             None => expr(cx, env, argument, None),
         });
     }
@@ -388,7 +417,7 @@ pub(in crate::lower) fn record(
             cx.report(unknown_name::field(&name.node, &field.node, field.span, known));
             continue;
         };
-        let lowered = expect(cx, env, value, &known.ty);
+        let lowered = into_field(cx, env, value, known);
         if let Some((_, first)) = given.get(field.node.as_str()) {
             cx.findings.push(duplicate_name::twice("field", &field.node, field.span, *first));
             continue;

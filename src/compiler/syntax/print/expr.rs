@@ -3,8 +3,9 @@
 use super::Out;
 use crate::syntax::source::Ident;
 use crate::syntax::{
-    Binding, Expr, ExprKind, Hole, Param, ParamArgument, Path, Template, TemplatePart, TypeExpr,
-    TypeKind, UnaryOp, is_lower_snake, is_reserved, is_upper_camel, is_word, placeholder_end,
+    Binding, Ends, Expr, ExprKind, Hole, Param, ParamArgument, Path, Template, TemplatePart,
+    TypeExpr, TypeKind, UnaryOp, is_lower_snake, is_reserved, is_upper_camel, is_word,
+    placeholder_end,
 };
 use chartc_core::expr::{Value, format};
 use chartc_core::visible;
@@ -59,9 +60,17 @@ pub(super) fn params(params: &[Param]) -> String {
     format!("({})", params.iter().map(param).collect::<Vec<_>>().join(", "))
 }
 
-/// Prints a parameter: `a: T`.
+/// Prints a parameter: `a: T in 1..9`.
 pub(super) fn param(param: &Param) -> String {
-    format!("{}: {}", lower(&param.name.node), type_expr(&param.ty))
+    let range = range(param.range.as_ref(), 0);
+    format!("{}: {}{range}", lower(&param.name.node), type_expr(&param.ty))
+}
+
+/// Prints a range after a type: ` in 1..9`.
+pub(super) fn range(ends: Option<&Ends>, level: usize) -> String {
+    ends.map_or_else(String::new, |(from, to)| {
+        format!(" in {}..{}", expr(from, level), expr(to, level))
+    })
 }
 
 /// Prints a type.

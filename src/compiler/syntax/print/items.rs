@@ -21,7 +21,7 @@
 
 use super::expr::{
     arguments, duration, expr, float, lower, names, param, params, params_given, path, plain,
-    quote, renamed, state_name, state_path, template, type_expr, uninterpolated, upper,
+    quote, range, renamed, state_name, state_path, template, type_expr, uninterpolated, upper,
 };
 use super::{Layout, Out};
 use crate::syntax::{
@@ -77,10 +77,8 @@ fn variable(out: &mut Out, node: &Variable) {
         VariableKind::Var { per_turn } => ("var", per_turn),
     };
     let name = lower(&node.name.node) + &renamed(&node.renamed, lower);
-    out.push(&format!("{word} {name}: {}", type_expr(&node.ty)));
-    if let Some((from, to)) = &node.range {
-        out.push(&format!(" in {}..{}", expr(from, out.level), expr(to, out.level)));
-    }
+    let ty = type_expr(&node.ty) + &range(node.range.as_ref(), out.level);
+    out.push(&format!("{word} {name}: {ty}"));
     if let Some(default) = &node.default {
         out.push(&format!(" = {}", expr(default, out.level)));
     }
@@ -633,8 +631,8 @@ fn step_item(out: &mut Out, node: &StepItem) {
             }
         }
         StepItem::Policy(node) => out.push(&policy(node, out.level)),
-        StepItem::Returns(ty, into) => {
-            out.push(&format!("returns {}", type_expr(ty)));
+        StepItem::Returns(ty, ends, into) => {
+            out.push(&format!("returns {}{}", type_expr(ty), range(ends.as_ref(), out.level)));
             if let Some(into) = into {
                 out.push(&format!(" into {}", lower(&into.node)));
             }

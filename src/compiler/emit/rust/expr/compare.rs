@@ -602,6 +602,11 @@ impl Writer<'_> {
             }
             (Builtin::Str, [x]) if x.ty == Type::Text => Some(x.clone()),
             (Builtin::Int | Builtin::Float | Builtin::Bool, [x]) => self.scalar(function, x),
+            (Builtin::Within, [x, low, high, name])
+                if x.ty == low.ty && matches!(x.ty, Type::Int | Type::Float) =>
+            {
+                Some(self.within(x, low, high, name))
+            }
             _ => None,
         };
         native.unwrap_or_else(|| self.dynamic_builtin(function, codes, ty))
@@ -611,6 +616,20 @@ impl Writer<'_> {
     pub(super) fn operation(&self, name: &str, arguments: &[&Code], ty: Type) -> Code {
         let arguments = Fragment::joined(arguments.iter().map(|code| self.own(code)), ", ");
         self.tries(code!("ops::{name}({arguments})", arguments), ty, Error::Fault)
+    }
+
+    /// Writes a number for a field with a range.
+    fn within(&self, x: &Code, low: &Code, high: &Code, name: &Code) -> Code {
+        let [low, high] = [low, high].map(|end| self.own(end));
+        let (value, ty) = (self.own(x), x.ty.clone());
+        if self.context.bare {
+            let call = code!("ops::within({value}, {low}, {high})", value, low, high);
+            return self.tries(call, ty, Error::Fault);
+        }
+        let name = name.lend();
+        let call =
+            code!("generated::ranged({name}, {value}, {low}, {high})", name, value, low, high);
+        self.tries(call, ty, Error::Failure)
     }
 
     fn dynamic_builtin(&mut self, function: Builtin, codes: Vec<Code>, ty: &Type) -> Code {

@@ -321,7 +321,7 @@ impl Builder<'_> {
         let mut items = vec![noted(StepItem::Prompt(prompt), span)];
         items.push(noted(StepItem::Policy(no_retry(Some(FailWord::Skip), span)), span));
         let text_type = TypeExpr { kind: TypeKind::Name("Text".to_owned()), span };
-        items.push(noted(StepItem::Returns(text_type, None), span));
+        items.push(noted(StepItem::Returns(text_type, None, None), span));
         for (answer, state) in step.map.iter().flatten() {
             let own = name(step.name.node.clone(), span);
             let is =
@@ -530,7 +530,11 @@ impl Functions {
             None => {
                 let name = self.name(origin, &format!("{artifact}_{method}"));
                 let params = (1..=count)
-                    .map(|i| Param { name: Ident::new(format!("arg_{i}"), span), ty: json(span) })
+                    .map(|i| Param {
+                        name: Ident::new(format!("arg_{i}"), span),
+                        ty: json(span),
+                        range: None,
+                    })
                     .collect();
                 let value = invoke.fallback.as_ref().map(|f| invoke_value(f, None));
                 let text = |text: &str| Spanned::new(text.to_owned(), span);
@@ -550,8 +554,11 @@ impl Functions {
             return name;
         }
         let name = self.name(Origin::Record(name), name);
-        let params =
-            vec![Param { name: Ident::new(param.to_owned(), span), ty: named("Text", span) }];
+        let params = vec![Param {
+            name: Ident::new(param.to_owned(), span),
+            ty: named("Text", span),
+            range: None,
+        }];
         let no = expr(ExprKind::Bool(false), span);
         let kind = FunctionKind::Pure(named("Bool", span), None, Some(no));
         self.declare(&name, params, kind, span);

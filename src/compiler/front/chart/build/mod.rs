@@ -28,7 +28,7 @@ use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{FileId, Ident, Span, Spanned};
 use crate::syntax::{
     self, Argument, Chart, ChartItem, Check, CheckSubject, Claim, Client, ClientOption, Component,
-    Entry, Enum, Expr, ExprKind, Field, Function, FunctionKind, Import, Insert,
+    Ends, Entry, Enum, Expr, ExprKind, Field, Function, FunctionKind, Import, Insert,
     InsertPosition as At, Item, Meta, MetaValue, Method, Noted, Param, Predicate, Record,
     SubjectKind, Template, TemplatePart, Tool, ToolPattern, ToolSet, TypeExpr, TypeKind, UnaryOp,
     UnitBound, Variable, VariableKind, is_lower_snake, is_upper_camel,
@@ -388,10 +388,7 @@ fn variable(cx: &mut Cx<'_>, pair: P<'_>) -> Variable {
                         "remove it, or test the value where it is used",
                     );
                 }
-                let mut ends = part.into_inner().filter(|p| p.as_rule() == Rule::expr);
-                if let (Some(from), Some(to)) = (ends.next(), ends.next()) {
-                    range = Some((cx.expr(from), cx.expr(to)));
-                }
+                range = ends(cx, part);
             }
             Rule::expr => default = Some(cx.expr(part)),
             Rule::kw_per => {
@@ -412,6 +409,13 @@ fn variable(cx: &mut Cx<'_>, pair: P<'_>) -> Variable {
         range,
         default,
     }
+}
+
+/// Builds the ends of a range: `in a..b`.
+fn ends(cx: &mut Cx<'_>, pair: P<'_>) -> Option<Ends> {
+    let mut ends = pair.into_inner().filter(|p| p.as_rule() == Rule::expr);
+    let (from, to) = (ends.next()?, ends.next()?);
+    Some((cx.expr(from), cx.expr(to)))
 }
 
 fn check(cx: &mut Cx<'_>, pair: P<'_>) -> Check {
@@ -575,18 +579,20 @@ fn enumeration(cx: &mut Cx<'_>, pair: P<'_>) -> Enum {
     Enum { name, names }
 }
 
-/// Builds a parameter or a field: `a: T`.
+/// Builds a parameter or a field: `a: T in 1..9`.
 fn param(cx: &mut Cx<'_>, pair: P<'_>) -> Field {
     let mut name = None;
     let mut ty = None;
+    let mut range = None;
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a field")),
             Rule::type_expr => ty = Some(type_expr(cx, part)),
+            Rule::range => range = ends(cx, part),
             _ => {}
         }
     }
-    Field { name: name.expect("a field has a name"), ty: ty.expect("a field has a type") }
+    Field { name: name.expect("a field has a name"), ty: ty.expect("a field has a type"), range }
 }
 
 /// Builds a list of parameters: `(a: T, b: T)`.

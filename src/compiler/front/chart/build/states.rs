@@ -20,7 +20,7 @@
 //! ```
 
 use super::recover::BodyKind;
-use super::{Cx, Spelling, child, first_of, param, params, parts, type_expr};
+use super::{Cx, Spelling, child, ends, first_of, param, params, parts, type_expr};
 use crate::front::chart::grammar::Rule;
 use crate::syntax::source::{Ident, Spanned};
 use crate::syntax::{
@@ -548,15 +548,16 @@ fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
         }
         Rule::policy => StepItem::Policy(cx.policy(pair)),
         Rule::returns => {
-            let (mut ty, mut into) = (None, None);
+            let (mut ty, mut range, mut into) = (None, None, None);
             for part in pair.into_inner() {
                 match part.as_rule() {
                     Rule::type_expr => ty = Some(type_expr(cx, part)),
+                    Rule::range => range = ends(cx, part),
                     Rule::name => into = Some(cx.ident(&part)),
                     _ => {}
                 }
             }
-            StepItem::Returns(ty.expect("`returns` has a type"), into)
+            StepItem::Returns(ty.expect("`returns` has a type"), range, into)
         }
         Rule::ends_turn => {
             let guard = pair.into_inner().find(|p| p.as_rule() == Rule::guard);
