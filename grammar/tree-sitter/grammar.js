@@ -264,7 +264,7 @@ export default grammar({
     meta_map: $ => seq('{', repeat(seq($.meta_entry, optional(','))), '}'),
 
     parameters: $ => seq('(', commaSep($.parameter), ')'),
-    parameter: $ => seq(field('name', $._name), ':', field('type', $.type)),
+    parameter: $ => seq(field('name', $._name), ':', field('type', $.type), optional($.range)),
 
     type: $ => prec.right(seq(
       field('name', $._name), optional(seq('(', commaSep1($.type), ')')), repeat('?'),
@@ -432,7 +432,9 @@ export default grammar({
       $.lost,
     ),
     prompt: $ => seq('prompt', field('text', $.string)),
-    returns: $ => seq('returns', field('type', $.type), optional(seq('into', field('variable', $._name)))),
+    returns: $ => seq(
+      'returns', field('type', $.type), optional($.range), optional(seq('into', field('variable', $._name))),
+    ),
     use_tools: $ => seq('tools', field('set', $.path), optional(seq('calls', $.integer))),
     outcome: $ => seq(choice('done', 'error', 'doubt'), optional($._tail)),
     timeout: $ => seq('timeout', field('delay', $.expression), optional($._tail)),

@@ -155,6 +155,21 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_within_their_bounds() {
+        for (ty, low, high) in [("integer", -3, 2), ("number", -3, 2), ("integer", 7, 7)] {
+            let schema = format!(r#"{{"type":"{ty}","minimum":{low},"maximum":{high}}}"#);
+            for nth in [0, 1, 5, 99, 999] {
+                let value = example(&schema, &mut |n| nth.min(n - 1)).expect("it is small");
+                let number = value.as_f64().expect("a number");
+                assert!(f64::from(low) <= number && number <= f64::from(high), "{value}");
+            }
+        }
+        assert_eq!(range(r#"{"type":"string"}"#), None);
+        let words = range(r#"{"type":"integer","minimum":1,"maximum":5}"#);
+        assert_eq!(words.as_deref(), Some("a whole number from 1 to 5"));
+    }
+
+    #[test]
     fn an_enum_is_found_behind_its_name() {
         let schema = r##"{"$defs":{"M":{"enum":["a","b"]}},"$ref":"#/$defs/M"}"##;
         assert_eq!(names(schema), Some(vec!["a".into(), "b".into()]));

@@ -368,8 +368,10 @@ impl Printer<'_> {
             ExprKind::Builtin(Builtin::Flatten, lists) => {
                 self.listed(lists.first().unwrap_or(expr), true, depth)
             }
-            // The range is where the field is declared.
-            ExprKind::Builtin(Builtin::Within, arguments) if !arguments.is_empty() => {
+            // What stands around a value without being written: checks of ranges, and the form in which a text shows messages.
+            ExprKind::Builtin(Builtin::Within | Builtin::Said, arguments)
+                if !arguments.is_empty() =>
+            {
                 self.open(&arguments[0], depth)
             }
             ExprKind::Builtin(function, arguments) => {

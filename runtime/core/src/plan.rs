@@ -1143,7 +1143,7 @@ variants! {
         0 Len; 1 Min; 2 Max; 3 Abs; 4 Round; 5 Sum; 6 Any; 7 All; 8 Sorted; 9 Lower; 10 Upper; 11 Concat; 12 StartsWith; 13 Str;
         14 Float; 15 Int; 16 Bool; 17 Set; 18 Get; 19 IsA; 20 Fail; 21 JsValue; 22 JsAdd; 23 JsNumber; 24 JsText; 25 JsTruth;
         26 JsSame; 27 JsRemainder; 28 JsGet; 29 JsSet; 30 JsJson; 31 JsList; 32 JsDuration; 33 Join; 34 Split; 35 Replace; 36 Flatten;
-        37 Within;
+        37 Within; 38 Said;
     }
     Action {
         0 Assign(v e); 1 Do(f a); 2 Raise(e a); 3 Send{event arguments after id to | element}; 4 Cancel(id); 5 Log(t); 8 Result(s a); 6 If(c a b);

@@ -33,6 +33,7 @@ use crate::analysis::facts::loops::{self, GuardOwner, Lost, LostReason, lost};
 use crate::analysis::facts::ranges::Range;
 use crate::analysis::facts::reach::{ScopeCondition, scope};
 use crate::analysis::facts::usage::{reads, walk};
+use crate::analysis::facts::values::declared_of_data;
 use crate::notation;
 use crate::rules::{self, LONG_STRIDE, UNASKED_COUNT};
 use crate::syntax::diagnostic::{Broken, Diagnostic};
@@ -60,7 +61,9 @@ fn find_impossible_guard(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic
         let place = spans.guard.unwrap_or(spans.trigger);
         let home = (&scope(chart, transition), Some(acts));
         let payload = notation::payload(transition);
-        let one = check(context, (Some(guard), &payload), home, place, "line is never taken")
+        let known = declared_of_data(chart, Some(&transition.trigger), guard);
+        let guard = (Some(guard), &*payload, &*known);
+        let one = check(context, guard, home, place, "line is never taken")
             .map(|one| one.breaks(Broken::Construct(spans.whole)));
         found.extend(one.map(|one| (id, one)));
     }
@@ -72,7 +75,7 @@ fn find_impossible_guard(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic
         let home = (&home, Some(acts));
         diagnostics.extend(check(
             context,
-            (step.guard.as_ref(), &[]),
+            (step.guard.as_ref(), &[], &[]),
             home,
             place,
             "step never runs",
@@ -82,15 +85,15 @@ fn find_impossible_guard(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic
         let home = ScopeCondition::in_state(permission.from.unwrap_or(StateId::at(0)));
         let guard = permission.guard.as_ref();
         let home = (&home, None);
-        diagnostics.extend(check(context, (guard, &[]), home, *span, "permission is never given"));
+        diagnostics.extend(check(context, (guard, &[], &[]), home, *span, "permission is never given"));
     }
 }
 
-/// Reports a condition that never holds. `payload` contains the names of the event's fields, `home` is the scope of the condition, and
+/// Reports a condition that never holds. `payload` contains the names of the event's fields, `known` what the ranges of data say, `home` is the scope of the condition, and
 /// `acts` is the scope in which its transition or step may act, if that is known.
 fn check(
     context: &Context<'_>,
-    (guard, payload): (Option<&Expr>, &[&str]),
+    (guard, payload, known): (Option<&Expr>, &[&str], &[Expr]),
     (home, acts): (&ScopeCondition, Option<&ScopeCondition>),
     span: Span,
     so: &str,
@@ -101,7 +104,9 @@ fn check(
     let help = "correct the condition, or remove what depends on it";
     // If there are states in which it may act, the facts have established that its condition is satisfiable.
     let is_decided = facts.ranges.is_empty() && acts.is_some_and(|acts| !acts.within.is_empty());
-    if !is_decided && is_impossible(chart, &[(guard, true)]) {
+    let is_never = !is_decided && is_impossible(chart, &[(guard, true)])
+        || !known.is_empty() && is_impossible(chart, &with(known, (guard, true)));
+    if is_never {
         return Some(
             rules::IMPOSSIBLE_GUARD
                 .at(span, format!("`{}` can never hold, so this {so}", text()))
@@ -132,6 +137,11 @@ fn check(
         return Some(rules::IMPOSSIBLE_GUARD.at(span, message).help(help));
     }
     None
+}
+
+/// A goal with what is known besides.
+fn with<'e>(known: &'e [Expr], goal: (&'e Expr, bool)) -> Vec<(&'e Expr, bool)> {
+    known.iter().map(|known| (known, true)).chain([goal]).collect()
 }
 
 /// Whether a condition never holds within the bounds of its variables.
@@ -261,7 +271,11 @@ pub(super) fn is_told(context: &Context<'_>, id: TransitionId) -> bool {
     let transition = chart.transition(id);
     let other = transition.trigger == Trigger::When || !facts.reach.can_take(id);
     !other
-        && transition.guard.as_ref().is_some_and(|g| always(context, g, &scope(chart, transition)))
+        && transition.guard.as_ref().is_some_and(|guard| {
+            let known = declared_of_data(chart, Some(&transition.trigger), guard);
+            always(context, guard, &scope(chart, transition))
+                || !known.is_empty() && is_impossible(chart, &with(&known, (guard, false)))
+        })
 }
 
 /// Whether a condition always holds when it is evaluated, and is not a literal `true`.

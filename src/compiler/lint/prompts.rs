@@ -187,7 +187,7 @@ fn shown(chart: &Chart) -> Vec<(VarId, StepId, usize)> {
 fn whole(expr: &Expr, found: &mut Vec<VarId>) {
     match &expr.kind {
         ExprKind::Variable(id) => found.push(*id),
-        ExprKind::Builtin(Builtin::Str | Builtin::Sorted, inner) => {
+        ExprKind::Builtin(Builtin::Str | Builtin::Sorted | Builtin::Said, inner) => {
             for e in inner {
                 whole(e, found);
             }

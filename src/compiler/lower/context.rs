@@ -101,6 +101,8 @@ pub(super) type Table<Id> = BTreeMap<String, (Id, Span)>;
 #[derive(Default)]
 pub(super) struct Names<'s> {
     pub(super) types: Table<TypeId>,
+    /// The types of the language that the chart uses.
+    pub(super) built_in: BTreeMap<&'static str, TypeId>,
     pub(super) variables: Table<VarId>,
     pub(super) predicates: Table<PredicateId>,
     pub(super) functions: Table<FunctionId>,

@@ -574,6 +574,42 @@ pub fn language_types<'n>() -> impl Iterator<Item = &'n str> {
     PLAIN.iter().map(|(name, _)| *name).chain(CONTAINERS)
 }
 
+/// The records and enums of the language. A chart contains those that it uses; a type of the same name hides them.
+const BUILT_IN: [&str; 3] = ["Message", "Role", "Image"];
+
+/// The type of this name that the chart or the language declares, with the place of its declaration in a file.
+pub(super) fn type_of(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<(TypeId, Option<Span>)> {
+    if let Some((id, place)) = cx.names.types.get(name).copied() {
+        return Some((id, Some(place)));
+    }
+    let known = BUILT_IN.into_iter().find(|known| *known == name)?;
+    if let Some(id) = cx.names.built_in.get(known) {
+        return Some((*id, None));
+    }
+    let field = |name: &str, ty| Field { name: name.to_owned(), ty, range: None };
+    let (doc, kind) = match known {
+        "Message" => {
+            // A role of another type would be no role.
+            if cx.names.types.contains_key("Role") {
+                return None;
+            }
+            let (role, _) = type_of(cx, "Role", span)?;
+            let fields = vec![field("role", Type::Named(role)), field("text", Type::Text)];
+            ("A message of a conversation.", TypeKind::Record(fields))
+        }
+        "Role" => {
+            let roles = ["system", "user", "assistant", "tool"];
+            ("Who has written a message.", TypeKind::Enum(roles.map(str::to_owned).to_vec()))
+        }
+        _ => ("A picture.", TypeKind::Record(vec![field("url", Type::Text)])),
+    };
+    let id = TypeId::at(cx.chart.types.len());
+    cx.chart.types.push(TypeDef { name: known.to_owned(), doc: doc.to_owned(), kind });
+    cx.map.types.push(span);
+    cx.names.built_in.insert(known, id);
+    Some((id, None))
+}
+
 /// Declares all records and enums. All names come first, so that types may refer to each other in any order.
 pub(super) fn declare_types<'s>(cx: &mut Cx<'s>, items: &[Declared<'s, TypeItem<'s>>]) {
     let mut kept = Vec::new();
@@ -679,9 +715,18 @@ fn named_type(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
     if let Some((_, plain)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
         return plain.clone();
     }
-    if let Some((id, place)) = cx.names.types.get(name).copied() {
-        cx.record_use(span, place, NameKind::Type);
+    if let Some((id, place)) = type_of(cx, name, span) {
+        if let Some(place) = place {
+            cx.record_use(span, place, NameKind::Type);
+        }
         return Type::Named(id);
+    }
+    if name == "Message" {
+        let finding = unknown_name::unknown("type", name, span, None::<[&str; 0]>);
+        cx.report(
+            finding.help("the type `Role` of this file hides that of the language: rename it"),
+        );
+        return Type::Json;
     }
     let declared: Vec<String> = cx.names.types.keys().cloned().collect();
     let plain = language_types();

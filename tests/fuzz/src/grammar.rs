@@ -228,6 +228,7 @@ pub const RULES: &[(&str, &[&str])] = &[
             "then $fail",
             "returns $type",
             "returns Int into n1",
+            "returns Int in -1..9 into n1",
             "returns P? into j1",
             "done$tail",
             "error$tail",

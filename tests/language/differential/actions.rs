@@ -83,6 +83,8 @@ const WORDS: &[&str] = &[
     "said = \"{kept.by}{l}\"",
     "t = t[-1]",
     "j = [j, l]",
+    "talk = talk[0:2] + [Message { role: Role.user  text: t }]",
+    "log \"{talk} of {photo}\"",
 ];
 
 impl Bound {

@@ -4,7 +4,7 @@ use super::spec::Spec;
 
 /// Before every chart.
 const TYPES: &str = "enum Mode { dim bright }
-type Level { size: Int  warm: Bool }
+type Level { size: Int in -5..40  warm: Bool }
 ";
 
 /// In every chart; nothing of it needs an allocator.
@@ -13,7 +13,8 @@ const PLAIN: &str = "  event a
   event c(n: Int)
   event d
   event d.one
-  event d.two(n: Int)
+  event d.two(n: Int in -2..9)
+  event heat(to: Float in -0.5..2.5)
   event r
   event r.two(n: Int)
   event set(level: Level, hard: Bool)
@@ -39,7 +40,7 @@ const PLAIN: &str = "  event a
 
 /// Before charts that have texts.
 const WORD_TYPES: &str = "enum E { one two }
-type Found { n: Int  by: Text }
+type Found { n: Int in -4..100  by: Text }
 ";
 
 /// In charts that have texts.
@@ -54,6 +55,9 @@ const WORDS: &str = "  event word(u: Text, k: Int?)
   var o: Int? = none
   var e: E = E.one
   var counts: Map(Text, Int) = {\"a\": 1}
+  event heard(of: Message, seen: Image?)
+  var talk: List(Message) = []
+  var photo: Image = Image { url: \"u\" }
   var kept: Found = Found { n: 1  by: \"x\" }
   fn spell(t: Text, n: Int?) -> Text
   fn pick(of: List(Found)) -> Found
@@ -61,7 +65,7 @@ const WORDS: &str = "  event word(u: Text, k: Int?)
 
 /// Before charts with steps.
 const TOOLS: &str = "tool w.find(q: Text) -> Json
-tool w.count(n: Int) -> Int
+tool w.count(n: Int in -4..12) -> Int
 tools all = any
 tools found = any - w.count
 client fast { model \"any:small\" retry 1 }

@@ -86,6 +86,7 @@ impl Writer<'_> {
             0..=7 => self.plain(line, &format!("on {event}")),
             8 | 9 => self.quiet(line, pick(&["on r", "on r", "on r.two"], which), Bound::Nothing),
             10 | 11 => self.with(line, "on c(n)", Bound::Number),
+            12 if which % 4 == 3 => self.plain(line, "on heat"),
             12 => self.with(line, "on d.two(n)", Bound::Number),
             13 => self.quiet(line, "on *", Bound::Nothing),
             14 => self.with(line, "on set(g, hard)", Bound::Level),
@@ -135,6 +136,7 @@ impl Writer<'_> {
             27 => self.quiet(line, "on r.two(n)", Bound::Number),
             28 if taste.words => self.with(line, "on word(u, k)", Bound::Word),
             29 if taste.words => self.with(line, "on open(q)", Bound::Open),
+            30 if taste.words && which % 3 == 0 => self.plain(line, "on heard"),
             30 if taste.words => self.with(line, "on batch(all)", Bound::Batch),
             31 if !taste.plain => self.quiet(line, "on **", Bound::Nothing),
             32..=39 if self.agent => self.agent_line(line, number),
@@ -152,7 +154,9 @@ impl Writer<'_> {
                 let actions =
                     ["", " { m = k }", " { m = k  raise r.two(k) }"][usize::from(which) % 3];
                 let guard = self.guarded(line.guard, Bound::Nothing);
-                format!("may o{number}(k: Int){guard} -> {}{actions}", self.target(line.target))
+                let range = ["", " in 0..9"][number % 2];
+                let target = self.target(line.target);
+                format!("may o{number}(k: Int{range}){guard} -> {target}{actions}")
             }
             2 => {
                 let guard = self.guarded(line.guard, Bound::Nothing);

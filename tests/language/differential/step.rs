@@ -163,10 +163,10 @@ impl Writer<'_> {
                 format!("code {name}{guard} {{ {body} }}{failed}")
             }
             1 => format!(
-                "llm {name}{on}{with}{guard} {{ prompt \"{{t}} {{m}}{data}\" retry {retry} then skip }} -> {target}"
+                "llm {name}{on}{with}{guard} {{ prompt \"{{t}} {{talk}} {{photo}} {{m}}{data}\" retry {retry} then skip }} -> {target}"
             ),
             2 => format!(
-                "llm {name}{on}{with}{guard} {{ prompt \"{{name}}{data}\" returns Int into m  done if {name} > 2 -> {target}  \
+                "llm {name}{on}{with}{guard} {{ prompt \"{{name}}{data}\" returns Int in 0..9 into m  done if {name} > 2 -> {target}  \
                  error -> {target} {{ m = asked.w }}{} }}",
                 ends("  ends turn if x")
             ),

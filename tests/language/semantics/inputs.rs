@@ -30,6 +30,13 @@ impl Sim {
         };
         let input = match words[..] {
             ["send", event, ..] => Input::Event(self.event(event)?, data(2)?),
+            // An event whose data do not fit; why is a note.
+            ["misfit", event, ..] => {
+                let input = Input::Event(self.event(event)?, data(2)?);
+                let given = self.machine.handle(input, self.now, &mut self.log);
+                self.notes.push(given.err().ok_or("it fits")?.0);
+                return Ok(());
+            }
             ["turn"] => Input::Turn,
             // The clock goes on, and the machine is told.
             ["at", time] => {
@@ -57,8 +64,8 @@ impl Sim {
                 Outcome::Doubt(vec![Value::Text("in doubt".into())]),
             ),
             ["unusable", step] => Input::Answer(self.open_key(step)?, Outcome::Unusable),
-            ["choose", step, option] => {
-                let choice = Outcome::Choice(self.choice(option)?, Vec::new());
+            ["choose", step, option, ..] => {
+                let choice = Outcome::Choice(self.choice(option)?, data(3)?);
                 Input::Answer(self.open_key(step)?, choice)
             }
             ["late_choice", step, option] => {

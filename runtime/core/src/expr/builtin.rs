@@ -81,6 +81,7 @@ pub(super) fn builtin_with(
         (Builtin::Bool, [x]) => Ok(Value::Bool(values::truth(x))),
         (Builtin::IsA, [x, Value::Text(name)]) => is_a(x, name).map(Value::Bool),
         (Builtin::IsA, [x, Value::List(names)]) => is_any(x, names).map(Value::Bool),
+        (Builtin::Said, [x]) => said(x, fuel),
         (Builtin::Within, [x, low, high, Value::Text(name)]) => {
             values::ranged(name, x, low, high).map_err(|message| EvalError { message })?;
             fuel.copy(x)
@@ -110,6 +111,31 @@ fn concat(parts: &[&Value], fuel: &Fuel) -> Result<Value, EvalError> {
     let mut text = String::new();
     for part in parts {
         format::write_str(part, &mut text, fuel)?;
+    }
+    Ok(Value::Text(text))
+}
+
+/// What a placeholder shows of messages and images.
+fn said(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
+    let items = match value {
+        Value::List(items) => items.as_slice(),
+        one => core::slice::from_ref(one),
+    };
+    let mut text = String::new();
+    for (nth, item) in items.iter().enumerate() {
+        if nth > 0 {
+            text.push('\n');
+        }
+        let Value::Map(map) = item else { return refused(Builtin::Said, item) };
+        match (map.get("role"), map.get("text"), map.get("url")) {
+            (Some(role), Some(said), None) => {
+                format::write_str(role, &mut text, fuel)?;
+                text.push_str(": ");
+                format::write_str(said, &mut text, fuel)?;
+            }
+            (None, None, Some(url)) => format::write_str(url, &mut text, fuel)?,
+            _ => return refused(Builtin::Said, item),
+        }
     }
     Ok(Value::Text(text))
 }
@@ -253,6 +279,7 @@ pub const fn name(function: Builtin) -> &'static str {
         Builtin::JsList => "js_list",
         Builtin::JsDuration => "js_duration",
         Builtin::Within => "within",
+        Builtin::Said => "said",
     }
 }
 

@@ -313,6 +313,8 @@ pub enum Builtin {
     JsList,
     /// The Duration that a text such as `1.5s` stands for.
     JsDuration,
+    /// What a placeholder shows of a `Message`, an `Image` or a list of them: `user: hello`, the URL, one a line. Charts cannot write it.
+    Said,
     /// The first argument, which a field of the name in the fourth gets; fails if it is a number outside of the range from the second to
     /// the third. Charts cannot write it: it stands around values for fields with a range.
     Within,

@@ -16,8 +16,8 @@ use super::usage::assigned;
 use chartc_core::arena::VarId;
 use chartc_core::expr::Value;
 use chartc_core::model::{
-    Action, BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Type, UnaryOp,
-    VariableKind,
+    Action, BinaryOp, Builtin, Chart, CompareOp, Expr, ExprKind, Observable, Trigger, Type,
+    TypeKind, UnaryOp, VariableKind,
 };
 
 /// The number of times that bounds grow freely.
@@ -246,6 +246,42 @@ pub(crate) fn assumed(chart: &Chart, id: VarId) -> Range {
         },
         _ => declared(chart, id),
     }
+}
+
+/// What the declared ranges say of the numbers that a condition reads from the event of its line and from records.
+pub(crate) fn declared_of_data(
+    chart: &Chart,
+    trigger: Option<&Trigger>,
+    condition: &Expr,
+) -> Vec<Expr> {
+    let mut known = Vec::new();
+    condition.walk(&mut |part| {
+        let field = match (&part.kind, trigger) {
+            (ExprKind::Payload(nth), Some(Trigger::Event(event))) => {
+                chart.events[event.index()].fields.get(*nth as usize)
+            }
+            (ExprKind::Field(whole, name), _) => match whole.ty {
+                Type::Named(id) => match &chart.types[id.index()].kind {
+                    TypeKind::Record(fields) => fields.iter().find(|field| field.name == *name),
+                    TypeKind::Enum(_) => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some((low, high)) = field.and_then(|field| field.range.as_ref()) else { return };
+        for (op, end) in [(CompareOp::GreaterEqual, low), (CompareOp::LessEqual, high)] {
+            let kind = match end {
+                Value::Int(n) => ExprKind::Int(*n),
+                Value::Float(x) => ExprKind::Float(*x),
+                _ => continue,
+            };
+            let end = Expr { kind, ty: part.ty.clone() };
+            let kind = ExprKind::Compare(Box::new(part.clone()), vec![(op, end)]);
+            known.push(Expr { kind, ty: Type::Bool });
+        }
+    });
+    known
 }
 
 /// The bounds of an expression, given those of variables. A duration is a number of milliseconds. Unbounded if the expression is not

@@ -20,7 +20,7 @@
 
 use super::{Env, expr, inner, may_be_missing, of, unknown};
 use crate::lower::context::{Cx, NameKind};
-use crate::lower::declare::refuse_outside;
+use crate::lower::declare::{refuse_outside, type_of};
 use crate::rules::{
     TYPE_ERROR, duplicate_name, unescaped_brace, unknown_name, unknown_placeholder,
 };
@@ -394,8 +394,8 @@ pub(in crate::lower) fn record(
     name: &Ident,
     written: &[(Ident, syntax::Expr)],
 ) -> Expr {
-    let found = cx.names.types.get(&name.node).copied();
-    if let Some((_, place)) = found {
+    let found = type_of(cx, &name.node, name.span);
+    if let Some((_, Some(place))) = found {
         cx.record_use(name.span, place, NameKind::Type);
     }
     let found = found.map(|(id, _)| id);
@@ -538,7 +538,21 @@ fn placeholder(
             cx.report(TYPE_ERROR.at(hole.spec.span, message).label(why));
         }
     }
+    let shown = if hole.spec.node.is_empty() { said(cx, shown) } else { shown };
     TemplatePart::Hole { expr: shown, spec: hole.spec.node.clone() }
+}
+
+/// Messages and images as the lines that a text shows; any other value itself.
+fn said(cx: &Cx<'_>, shown: Expr) -> Expr {
+    let item = if let Type::List(item) = &shown.ty { item } else { &shown.ty };
+    let is_said = ["Message", "Image"].iter().any(|name| {
+        let id = cx.names.built_in.get(name);
+        id.is_some_and(|id| *item == Type::Named(*id))
+    });
+    if !is_said {
+        return shown;
+    }
+    of(ExprKind::Builtin(Builtin::Said, vec![shown]), Type::Text)
 }
 
 /// Reports `{options}` in a text for steps that have none.

@@ -25,6 +25,7 @@ pub(super) use literals::{
 };
 
 use super::context::{Cx, NameKind};
+use super::declare::type_of;
 use crate::rules::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER, type_error, unknown_name};
 use crate::syntax;
 use crate::syntax::diagnostic::{Diagnostic, near};
@@ -743,9 +744,11 @@ fn enum_value(
     if env.binds(name) || cx.names.variables.contains_key(name) {
         return None;
     }
-    let (id, place) = *cx.names.types.get(name)?;
+    let (id, place) = type_of(cx, name, span)?;
     let TypeKind::Enum(_) = &cx.chart.types[id.index()].kind else { return None };
-    cx.record_use(span, place, NameKind::Type);
+    if let Some(place) = place {
+        cx.record_use(span, place, NameKind::Type);
+    }
     cx.record_member_use(id, field);
     let TypeKind::Enum(values) = &cx.chart.types[id.index()].kind else { return None };
     let ty = Type::Named(id);
