@@ -85,7 +85,13 @@ fn find_impossible_guard(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic
         let home = ScopeCondition::in_state(permission.from.unwrap_or(StateId::at(0)));
         let guard = permission.guard.as_ref();
         let home = (&home, None);
-        diagnostics.extend(check(context, (guard, &[], &[]), home, *span, "permission is never given"));
+        diagnostics.extend(check(
+            context,
+            (guard, &[], &[]),
+            home,
+            *span,
+            "permission is never given",
+        ));
     }
 }
 

@@ -571,7 +571,7 @@ static PLAIN: [(&str, Type); 6] = [
 
 /// The names of the types of the language.
 pub fn language_types<'n>() -> impl Iterator<Item = &'n str> {
-    PLAIN.iter().map(|(name, _)| *name).chain(CONTAINERS)
+    PLAIN.iter().map(|(name, _)| *name).chain(CONTAINERS).chain(BUILT_IN)
 }
 
 /// The records and enums of the language. A chart contains those that it uses; a type of the same name hides them.

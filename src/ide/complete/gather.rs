@@ -243,7 +243,9 @@ impl Site<'_, '_> {
 
     fn types(&self) -> Vec<Offer> {
         let mut found = self.kinds(&[SymbolKind::Type, SymbolKind::Enum], 1);
-        found.extend(language_types().map(|name| {
+        let own: Vec<String> = found.iter().map(|offer| offer.label.clone()).collect();
+        let others = language_types().filter(|name| !own.iter().any(|own| own == name));
+        found.extend(others.map(|name| {
             let common = COMMON.contains(&name);
             let offer = Offer::new(name, CompletionKind::Type, if common { 0 } else { 2 });
             match name {

@@ -130,6 +130,28 @@ fn charts() -> Vec<(&'static str, String)> {
              when m > 1 -> u } }"
                 .to_owned(),
         ),
+        // Ranges, with and without an allocator, and in code with all kinds of data.
+        (
+            "ranges of numbers",
+            "chart R { event a(n: Int in 1..9) event b(x: Float in -0.5..1.5) event c(n: Int) var m: Int = 0 var f: Float = 0.0 \
+             initial s state s { on a(n) { m = n } on b(x) -> s { f = x } on c(n) { m = 1  raise a(n - 2)  raise b(f * 2)  m = 7 } \
+             on error.execution { m = -1 } } }"
+                .to_owned(),
+        ),
+        (
+            "ranges of records, answers, options and tools",
+            "type P { n: Int in 0..9  t: Text } tool w.count(n: Int in 0..9) -> Int \
+             fn many(n: Int in 0..9) -> Int else -3 \
+             chart R { event a(p: P) event b(j: Json) event c(all: List(P)) var m: Int = 0 var p: P = P { n: 1 t: \"\" } \
+             var talk: List(Message) = [] var t: Text = \"\" initial s \
+             state s { on a(q) { p = q } on b(j) -> u { m = 1  p = j  m = many(p.n + 3) } on c(all) { m = len(all) } \
+             llm k { prompt \"{talk}\" returns Int in 0..9 into m  retry 1 then skip } -> u } \
+             state u { ask q on turn else s { prompt \"{options}\" retry 1 } \
+             may o(n: Int in 0..9, x: Float in 0..1) -> s { p = P { n: n * 2  t: \"o\" }  talk = talk[0:3] + [Message { role: Role.user  text: p.t }] } \
+             may call w.count into m -> s { t = \"{talk}\" } call z w.count(m + 4) { retry 0 then skip  done -> s } \
+             on b(j) -> f(m) } final f(n: Int in 0..4) }"
+                .to_owned(),
+        ),
     ]
 }
 

@@ -99,7 +99,7 @@ impl World {
                 TypeKind::Enum(names) => Value::Text(random.pick(names).clone()),
                 TypeKind::Record(fields) => {
                     let mut map = chartc_core::expr::Map::new();
-                    for Field { name, ty } in fields {
+                    for Field { name, ty, .. } in fields {
                         map.insert(name.clone(), self.value(chart, ty, random, depth + 1));
                     }
                     Value::Map(map)

@@ -20,7 +20,7 @@
 use super::guard::{Client, unique};
 use chartc_core::expr;
 use chartc_core::machine::Receipt;
-use chartc_core::model::{Chart, Field, VariableKind, schema};
+use chartc_core::model::{Chart, Field, VariableKind, Within, schema};
 use chartc_runtime::agents::{Engine, EngineError, Event, INPUTS, NextAct, Reply};
 use chartc_runtime::trace::{Line, What};
 use chartc_store::{Listed, Outage, Sqlite, Store, StoreError};
@@ -794,6 +794,12 @@ pub struct Part {
     pub is_needed: bool,
 }
 
+/// The declared range of a param.
+fn range(kind: &VariableKind) -> Option<&Within> {
+    let VariableKind::Param { range } = kind else { return None };
+    range.as_ref()
+}
+
 impl Offer {
     /// Collects the interface of a chart, without the variables for which `fixed` holds: the host has set those. `turns` are the turns of a
     /// run by default, and at most.
@@ -807,7 +813,7 @@ impl Offer {
             all.map(|variable| Part {
                 name: variable.name.clone(),
                 doc: variable.doc.clone(),
-                schema: read(&schema::of_type(chart, &variable.ty)),
+                schema: read(&schema::of_range(chart, &variable.ty, range(&variable.kind))),
                 is_needed: variable.default.is_none()
                     && matches!(variable.kind, VariableKind::Param { .. }),
             })

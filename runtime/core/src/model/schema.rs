@@ -59,7 +59,8 @@ pub fn of_range(chart: &Chart, ty: &Type, range: Option<&Within>) -> String {
 
 /// The schema of a number with its bounds.
 fn bounded(schema: String, range: Option<&Within>) -> String {
-    let Some((low, high)) = range else { return schema };
+    // The JSON form of a Duration is a text, which has no bounds.
+    let Some((low @ (Value::Int(_) | Value::Float(_)), high)) = range else { return schema };
     let bound = |value: &Value| python_repr(value).unwrap_or_default();
     let open = schema.strip_suffix('}').unwrap_or(&schema);
     format!("{open},\"minimum\":{},\"maximum\":{}}}", bound(low), bound(high))

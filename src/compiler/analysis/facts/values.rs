@@ -257,9 +257,10 @@ pub(crate) fn declared_of_data(
     let mut known = Vec::new();
     condition.walk(&mut |part| {
         let field = match (&part.kind, trigger) {
-            (ExprKind::Payload(nth), Some(Trigger::Event(event))) => {
-                chart.events[event.index()].fields.get(*nth as usize)
-            }
+            (ExprKind::Payload(nth), Some(Trigger::Event(events))) => match events[..] {
+                [event] => chart.events[event.index()].fields.get(*nth as usize),
+                _ => None,
+            },
             (ExprKind::Field(whole, name), _) => match whole.ty {
                 Type::Named(id) => match &chart.types[id.index()].kind {
                     TypeKind::Record(fields) => fields.iter().find(|field| field.name == *name),
@@ -271,9 +272,9 @@ pub(crate) fn declared_of_data(
         };
         let Some((low, high)) = field.and_then(|field| field.range.as_ref()) else { return };
         for (op, end) in [(CompareOp::GreaterEqual, low), (CompareOp::LessEqual, high)] {
-            let kind = match end {
-                Value::Int(n) => ExprKind::Int(*n),
-                Value::Float(x) => ExprKind::Float(*x),
+            let kind = match *end {
+                Value::Int(n) => ExprKind::Int(n),
+                Value::Float(x) => ExprKind::Float(x),
                 _ => continue,
             };
             let end = Expr { kind, ty: part.ty.clone() };
