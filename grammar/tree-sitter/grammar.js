@@ -187,9 +187,9 @@ export default grammar({
       optional('idempotent'),
     ),
     tool_set: $ => seq(
-      'tools', field('name', $._name), '=',
-      $.tool_pattern, repeat(seq(choice('|', '-'), $.tool_pattern)),
+      'tools', field('name', $._name), '=', $._tool_sum,
     ),
+    _tool_sum: $ => prec.right(seq($.tool_pattern, repeat(seq(choice('|', '-'), $.tool_pattern)))),
     tool_pattern: $ => choice(prec(1, 'any'), seq(alias($._pattern_path, $.path), optional('.*'))),
     _pattern_path: $ => pathOr($, ['any']),
 
@@ -319,8 +319,12 @@ export default grammar({
     option: $ => seq(field('name', nameOr($, ['call'])), optional(field('parameters', $.parameters))),
     // `may call on -> a` offers the set `on`.
     tool_option: $ => prec.right(1, seq(
-      'call', field('set', alias($._item_path, $.path)), optional(seq('into', field('variable', $._name))),
+      'call', $._item_sum, optional(seq('into', field('variable', $._name))),
     )),
+    _item_sum: $ => prec.right(seq(
+      alias($._item_pattern, $.tool_pattern), repeat(seq(choice('|', '-'), $.tool_pattern)),
+    )),
+    _item_pattern: $ => choice(prec(1, 'any'), seq(alias($._item_path, $.path), optional('.*'))),
     _item_path: $ => pathOr($, ITEM_WORDS),
 
     _event_pattern: $ => choice($.any_event, 'turn', $.outcome_event, $.machine_event, $.event_use),
@@ -420,6 +424,7 @@ export default grammar({
       $.prompt,
       $.returns,
       $.use_tools,
+      $.tool_line,
       $.outcome,
       $.timeout,
       $.doubt_retry,
@@ -435,7 +440,11 @@ export default grammar({
     returns: $ => seq(
       'returns', field('type', $.type), optional($.range), optional(seq('into', field('variable', $._name))),
     ),
-    use_tools: $ => seq('tools', field('set', $.path), optional(seq('calls', $.integer))),
+    use_tools: $ => seq('tools', $._tool_sum, optional(seq('calls', $.integer))),
+    tool_line: $ => prec.right(seq(
+      'tool', $._tool_sum, optional($.up_to), optional($.guard), optional($.approval),
+    )),
+    approval: $ => seq('human', field('question', $.string)),
     outcome: $ => seq(choice('done', 'error', 'doubt'), optional($._tail)),
     timeout: $ => seq('timeout', field('delay', $.expression), optional($._tail)),
     doubt_retry: _ => seq('doubt', 'retry'),

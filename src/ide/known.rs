@@ -6,7 +6,7 @@ use chartc_compiler::syntax::source::{FileId, Ident, Span};
 use chartc_compiler::syntax::{
     Chart, ChartItem, Component, EventPattern, File, Function, FunctionKind, Item, Line, LineKind,
     MayKind, Noted, Param, Path, State, StateItem, StateKind, Step, StepItem, StepKind, Tool,
-    ToolPattern, ToolSet, TypeExpr, VariableKind,
+    ToolSet, TypeExpr, VariableKind,
 };
 use std::collections::BTreeSet;
 
@@ -161,14 +161,7 @@ fn tool<'c>(one: &'c Tool, note: Note<'c>) -> Decl<'c> {
 }
 
 fn tool_set<'c>(set: &'c ToolSet, note: Note<'c>) -> Decl<'c> {
-    let pattern = |pattern: &ToolPattern| match pattern {
-        ToolPattern::Any(_) => "any".to_owned(),
-        ToolPattern::Name(path) => path.text(),
-        ToolPattern::Prefix(path) => format!("{}.*", path.text()),
-    };
-    let plus: Vec<String> = set.plus.iter().map(pattern).collect();
-    let minus: String = set.minus.iter().map(|one| format!(" - {}", pattern(one))).collect();
-    let detail = format!("{}{minus}", plus.join(" | "));
+    let detail = set.tools.text();
     Decl { detail, ..Decl::new(&set.name, SymbolKind::ToolSet, note) }
 }
 

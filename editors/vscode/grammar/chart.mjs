@@ -10,6 +10,9 @@ import {
 } from './notation.mjs';
 import { places, statuses, subjects } from './words.mjs';
 
+// `a.b | c.* - d`
+const toolSum = `${path}(?:\\.\\*)?(?:\\s*[|-](?!>)\\s*${path}(?:\\.\\*)?)*`;
+
 const lines = {
   // Parts that several lines have.
   renamed: match(`(renamed_from)\\s+(${name}(?:\\s*,\\s*${name})*,?)`, modifier, { patterns: [{ name: 'entity.name.class.former.chart', match: name }, ...include('punctuation')] }),
@@ -75,11 +78,7 @@ const lines = {
         begin: `${word('tools')}\\s+(${name})\\s*(=)`, beginCaptures: caps(declares, variable, 'keyword.operator.assignment'),
         end: `$|(?=\\})|(?=(?<![\\w.|-])\\s(?:${itemWords})\\s+\\w)`,
         patterns: [
-          ...include('comments'),
-          keyword(word('any'), 'constant.language'),
-          match(`(${path})(\\.\\*)?`, func, 'keyword.operator.wildcard'),
-          { name: 'keyword.operator.union.chart', match: '[|]' },
-          { name: 'keyword.operator.difference.chart', match: '-' },
+          ...include('comments', 'tool-sum'),
         ],
       },
       block('client', `${word('client')}\\s+(${name})`, [declares, variable], [], braces('client-body', 'client')),
@@ -231,6 +230,14 @@ const lines = {
       },
     ],
   },
+  'tool-sum': {
+    patterns: [
+      keyword(word('any'), 'constant.language'),
+      match(`(${path})(\\.\\*)?`, func, 'keyword.operator.wildcard'),
+      { name: 'keyword.operator.union.chart', match: '[|]' },
+      { name: 'keyword.operator.difference.chart', match: '-' },
+    ],
+  },
   lines: {
     patterns: [
       // `on done(s) as v`, `on error.execution`, `on *`, `on turn`, `on e(a, b)`
@@ -243,7 +250,7 @@ const lines = {
       keyword(`${word('when')}(?=\\s+[\\w(\`"\\[-]|${endOfLine})`),
       match(`(?:${word('each')}\\s+)?${word('after')}(?=\\s+[\\w(\`]|${endOfLine})`, control, control),
       match('(?<=[\\w)])\\s+(turns)(?=\\s*(?:->|if\\b|\\{|$|//))', 'keyword.other.unit'),
-      match(`${word('may')}\\s+(call)\\s+(${path})(?:\\s+(into)\\s+(${name}))?`, control, control, { patterns: [{ name: 'constant.language.chart', match: '\\bany\\b' }, { name: 'entity.name.function.chart', match: name }, ...include('dot')] }, control, variable),
+      match(`${word('may')}\\s+(call)\\s+(${toolSum})(?:\\s+(into)\\s+(${name}))?`, control, control, { patterns: include('tool-sum') }, control, variable),
       {
         begin: `${word('may')}\\s+(${name})`, beginCaptures: caps(control, option),
         end: '(?<=\\))|(?=[^\\s(])|$', patterns: include('params'),
@@ -298,7 +305,9 @@ const lines = {
         end: '(?<=[\\w)?`])(?=\\s|$|\\})', patterns: include('type'),
       },
       match(`${word('into')}\\s+(${name})`, control, variable),
-      match(`${word('tools')}\\s+(${path})(?:\\s+(calls)(?=\\s+\\d))?`, control, func, control),
+      match(`${word('tools')}\\s+(${toolSum})(?:\\s+(calls)(?=\\s+\\d))?`, control, { patterns: include('tool-sum') }, control),
+      match(`${word('tool')}\\s+(${toolSum})`, control, { patterns: include('tool-sum') }),
+      keyword(`${word('human')}(?=\\s*(?:"|$))`),
       match(`${word('doubt')}\\s+(retry)(?!\\w)`, control, control),
       match(`${word('cut')}\\s+(ok)(?!\\w)`, control, control),
       keyword(`${word('done', 'error', 'doubt')}(?=\\s*(?:->|if\\b|\\{|$|//|\\}))`),

@@ -19,7 +19,7 @@ export const items = [
 
 /** First words in steps. */
 export const steps = [
-  'prompt', 'tools', 'retry', 'returns', 'done', 'error', 'timeout', 'doubt', 'cut', 'ends', 'then', 'skip', 'fail', 'up', 'enough',
+  'prompt', 'tools', 'tool', 'retry', 'returns', 'done', 'error', 'timeout', 'doubt', 'cut', 'ends', 'then', 'skip', 'fail', 'up', 'enough',
 ];
 
 /** First words in tests. */

@@ -46,8 +46,6 @@
 (tool_item tool: (path (_) @function.call))
 (tool_pattern (path (_) @function))
 (tool_set name: (_) @function)
-(tool_option set: (path (_) @function))
-(use_tools set: (path (_) @function))
 (told_called name: (path (_) @function.call))
 
 (client name: (_) @module)

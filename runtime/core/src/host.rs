@@ -1,6 +1,7 @@
 //! The interface by which a host drives a machine, interpreted or generated.
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
+pub use crate::calls::REFUSED;
 use crate::machine::{Fault, Input, Instant, Receipt, Receiver, Sink, StepKey};
 use crate::saved::{Saved, Unfit};
 use crate::store::Sent;

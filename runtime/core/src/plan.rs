@@ -39,6 +39,7 @@ use crate::model::{
     Forward, Function, FunctionKind, Insert, Limits, Local, Lost, Method, Observable, Otherwise,
     Permission, Position, Predicate, Receiver, Renamed, Retry, Run, Scope, Since, Starts, State,
     StateKind, Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart, Tool,
+    ToolLine,
     ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable,
     VariableKind,
 };
@@ -47,7 +48,8 @@ use crate::structure::{self, EntrySet, Shape, Tree};
 use crate::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, RenameRow, RenamedRow, Route, Rows, Span, StartsRow, StateRow,
-    StateRowKind, StepRow, StepRowKind, Summary, Tables, Text, ToolRow, TransitionRow, TriggerRow,
+    StateRowKind, StepRow, StepRowKind, Summary, Tables, Text, ToolLineRow, ToolRow, TransitionRow,
+    TriggerRow,
     TypeRow, TypedRow, WalkRow, millionths,
 };
 use alloc::boxed::Box;
@@ -109,6 +111,7 @@ struct Draft {
     choices: Vec<ChoiceRow>,
     tools: Vec<ToolRow>,
     walks: Vec<WalkRow>,
+    tool_lines: Vec<ToolLineRow>,
     computed_limits: Vec<ComputedLimitRow>,
     types: Vec<TypeRow>,
     pools: Pools,
@@ -126,6 +129,7 @@ struct Pools {
     histories: u32,
     deadlines: u32,
     fans: u32,
+    tool_lines: u32,
 }
 
 impl Draft {
@@ -164,6 +168,7 @@ impl Draft {
                 .collect(),
             tools: chart.tools.iter().map(|tool| tool_row(tool, &mut pools)).collect(),
             walks: Vec::new(),
+            tool_lines: chart.tool_lines().map(|line| tool_line_row(line, &mut pools)).collect(),
             computed_limits: chart.computed_limits().map(computed_limit_row).collect(),
             types: self::types(chart, &mut pools),
             pools,
@@ -190,6 +195,7 @@ impl Draft {
                 .collect::<Vec<_>>()
                 .into(),
             walks: self.walks.into(),
+            tool_lines: self.tool_lines.into(),
             computed_limits: self.computed_limits.into(),
             reads_amounts: chart.reads_amounts,
             types: self.types.into(),
@@ -425,6 +431,8 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
         }
     };
     let FailurePolicy { retry, then } = step.failure;
+    let lines = Span { start: pools.tool_lines, len: step.tool_lines.len() as u32 };
+    pools.tool_lines += lines.len;
     StepRow {
         name: step.name.as_str().into(),
         state: step.state,
@@ -443,6 +451,8 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
             .tools
             .map_or(Span::EMPTY, |tools| span(&mut pools.tools, chart.tools_of(tools.set))),
         tool_calls: step.tools.map_or(0, |tools| tools.calls),
+        tool_lines: lines,
+        approves: step.approves,
         retries_doubt: chart.retries_doubt(step),
         accepts_cut: step.accepts_cut,
         is_exact: step.is_exact,
@@ -457,6 +467,15 @@ fn step_row(chart: &Chart, step: &Step, pools: &mut Pools) -> StepRow {
                 lost: each.lost,
             }
         }),
+    }
+}
+
+fn tool_line_row(line: &ToolLine, pools: &mut Pools) -> ToolLineRow {
+    ToolLineRow {
+        tools: span(&mut pools.tools, line.tools.iter().copied()),
+        guard: line.guard.is_some(),
+        calling: !line.calling.is_empty(),
+        asks: line.asks,
     }
 }
 
@@ -861,6 +880,7 @@ records! {
     Choice { name text transition kind };
     Each { local list returns at_a_time most enough lost };
     StepTools { set calls };
+    ToolLine { tools guard calling asks } without most;
     Template { parts };
     Expr { kind ty };
     Local { id } without name;
@@ -958,12 +978,12 @@ fn feed_kind(kind: &StepKind, starts: &Starts, to: &mut Fnv) {
     }
 }
 
-/// A step without `each`, `doubt retry`, `cut ok`, `exact`, `asking` and a range of its answer has the form from before these existed.
+/// A step without `each`, `doubt retry`, `cut ok`, `exact`, `asking`, a range of its answer and `tool` lines has the form from before these existed.
 impl Feed for Step {
     fn feed(&self, to: &mut Fnv) {
         let Self { name, state, kind, starts, guard, client, prompt, failure, .. } = self;
         let Self { returns, into, ends_turn, outcomes, tools, each, retries_doubt, .. } = self;
-        let Self { accepts_cut, is_exact, asking, range, doc: _, .. } = self;
+        let Self { accepts_cut, is_exact, asking, range, tool_lines, approves, doc: _, .. } = self;
         name.feed(to);
         state.feed(to);
         feed_kind(kind, starts, to);
@@ -994,6 +1014,14 @@ impl Feed for Step {
         if let Some(range) = range {
             to.number(4);
             range.feed(to);
+        }
+        if !tool_lines.is_empty() {
+            to.number(5);
+            tool_lines.feed(to);
+        }
+        if let Some(step) = approves {
+            to.number(6);
+            step.feed(to);
         }
     }
 }

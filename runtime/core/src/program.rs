@@ -22,6 +22,8 @@ pub enum Block {
     Transition(TransitionId),
     /// The assignments that run when a step asks.
     Asking(StepId),
+    /// The assignments of a `tool` line, which run when the model calls one of its tools; the number is its row.
+    Calling(u32),
 }
 
 /// The payload that guards and actions read, until the next one is bound.
@@ -37,12 +39,14 @@ pub enum Bound<P> {
     Reason(StepId, P),
     /// The arguments of the option that was chosen.
     Choice(ChoiceId, P),
-    /// The arguments of a tool that the model calls; they are stored until the call ends.
+    /// The arguments of a tool that the model calls; they are stored until the call ends. `tool` lines read them.
     Call(Caller, ToolId, P),
     /// The result of a tool that the model called, for the `into` of the transition that permitted the call.
     Returned(Caller, Option<ChoiceId>, P),
     /// The reason why a tool that the model called failed.
     CallFailed(Caller, P),
+    /// A person refused the tool call of the model.
+    Refused(Caller),
 }
 
 /// The guards, actions and data of one chart. A `Fault` in a guard counts as false and raises `error.execution`. A `Fault` in a block ends
@@ -128,6 +132,11 @@ pub trait Program {
 
     /// Evaluates the `if` of the `nth` `allow` line. Called only if its row has one.
     fn permission_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault>;
+
+    /// Evaluates the condition of the `nth` `tool` line. Called only if its row has one.
+    fn tool_guard(&mut self, _nth: usize, _view: &View<'_>) -> Result<bool, Fault> {
+        Ok(true)
+    }
 
     /// Evaluates the `ends turn` condition after a step. Called only if its row has one.
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault>;

@@ -217,6 +217,8 @@ pub struct Tables {
     pub clients: List<ClientRow>,
     /// The `allow` lines. Without any, every move is permitted.
     pub permissions: List<PermissionRow>,
+    /// The `tool` lines of steps.
+    pub tool_lines: List<ToolLineRow>,
     /// The limits that are computed from the params, in the order of their states.
     pub computed_limits: List<ComputedLimitRow>,
     /// Whether an expression reads what calls took: their number, tokens or cost. If not, the amounts are not counted.
@@ -233,7 +235,7 @@ pub struct Tables {
     pub step_pool: List<StepId>,
     /// The pool of choices, for `StateRow::choices`.
     pub choice_pool: List<ChoiceId>,
-    /// The pool of tools, for `ChoiceRow::tools` and `StepRow::tools`.
+    /// The pool of tools, for `ChoiceRow::tools`, `StepRow::tools` and `ToolLineRow::tools`.
     pub tool_pool: List<ToolId>,
     /// The pool of names of fields and arguments, and of other texts.
     pub name_pool: List<Text>,
@@ -470,6 +472,10 @@ pub struct StepRow {
     pub tools: Span,
     /// The maximum number of tool calls in one run of the step.
     pub tool_calls: u32,
+    /// The `tool` lines of the step, a range of `Tables::tool_lines`.
+    pub tool_lines: Span,
+    /// The step whose tool call this one approves. The walk does not start such a step.
+    pub approves: Option<StepId>,
     /// The list that the step runs for, if it has an `each`.
     pub each: Option<EachRow>,
     /// Whether a call may be made again if it is unknown whether it took effect: the step says `doubt retry`, or its tool is `idempotent`.
@@ -508,12 +514,21 @@ impl StepRow {
         client: Text::Static(""),
         tools: Span::EMPTY,
         tool_calls: 0,
+        tool_lines: Span::EMPTY,
+        approves: None,
         each: None,
         retries_doubt: false,
         accepts_cut: false,
         is_exact: false,
         asking: false,
     };
+}
+
+impl StepRow {
+    /// Whether the walk of a turn starts the step, rather than an event, the entry of its state, or a tool call of a model.
+    pub const fn is_walked(&self) -> bool {
+        self.kind.is_walked() && self.approves.is_none()
+    }
 }
 
 impl TriggerRow {
@@ -658,6 +673,19 @@ pub struct ToolRow {
     pub fields: Span,
     /// Whether a call is made again if it is unknown whether it took effect.
     pub idempotent: bool,
+}
+
+/// The row of a `tool` line of an `llm` step.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolLineRow {
+    /// The tools, in `tool_pool`.
+    pub tools: Span,
+    /// Whether it has a condition.
+    pub guard: bool,
+    /// Whether assignments run when one of the tools is called.
+    pub calling: bool,
+    /// The step that asks a person before the call.
+    pub asks: Option<StepId>,
 }
 
 /// The row of an `allow` line.
@@ -909,6 +937,7 @@ impl Tables {
         tools: List::Static(&[]),
         clients: List::Static(&[]),
         permissions: List::Static(&[]),
+        tool_lines: List::Static(&[]),
         computed_limits: List::Static(&[]),
         reads_amounts: false,
         types: List::Static(&[]),

@@ -66,7 +66,17 @@ pub fn actions_of(tables: &Tables, block: Block) -> String {
         Block::Default(id) => format!("default of {}", state(tables, id)),
         Block::Transition(id) => format!("actions of {}", line(tables, id)),
         Block::Asking(id) => format!("what `{}` asks", name(tables, id)),
+        Block::Calling(nth) => format!("the call of {}", tool_line_of(tables, nth as usize)),
     }
+}
+
+/// Names a `tool` line of a step, as in ``the `tool fs.write` line of `report` ``.
+pub fn tool_line_of(tables: &Tables, nth: usize) -> String {
+    let holds = |row: &&crate::tables::StepRow| row.tool_lines.range().contains(&nth);
+    let step = tables.steps.iter().find(holds).map_or("", |row| &*row.name);
+    let tools = tables.tool_lines[nth].tools.of(&tables.tool_pool).iter();
+    let tools = tools.map(|tool| &*tables.tools[tool.index()].name);
+    format!("the `tool {}` line of `{step}`", tools.collect::<Vec<_>>().join(" | "))
 }
 
 /// Names a transition, as in ``the `on pay` line of `checkout` ``.

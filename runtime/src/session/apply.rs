@@ -339,7 +339,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
             self.complain(&(member.clone(), key), &why);
         }
         if let Record::CallFailed(key, _) = record {
-            self.used_in_vain(&(member.clone(), key));
+            self.call_failed(&(member.clone(), key));
         }
         if member.is_empty() {
             self.note_own(record);

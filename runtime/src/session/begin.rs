@@ -10,7 +10,7 @@ use crate::oracle::{Answer, Asking, Kind, NotOpen, OracleError, Question, find_o
 use crate::trace::{self, What};
 use chartc_core::arena::StepId;
 use chartc_core::expr::Value;
-use chartc_core::host::Machine;
+use chartc_core::host::{Machine, REFUSED};
 use chartc_core::machine::{Element, Input, Instant, Outcome, StepKey};
 use chartc_core::tables::{FailureKind, StepRowKind};
 use std::sync::Arc;
@@ -49,6 +49,12 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let last = last.filter(|last| last.event == key.event && key.attempt > 1);
         let client = last.as_ref().map(|last| last.client.as_str());
         let section = self.section_of(&at).to_owned();
+        match self.step_row(&at).map(|row| (row.approves.is_some(), row.tool_lines.len > 0)) {
+            Some((true, _)) => self.keep_wanted(&at),
+            // No call is wanted while the model is asked.
+            Some((_, true)) => drop(self.take_wanted(&at)),
+            _ => {}
+        }
         let used = self.extra.used.get(&place_of(&member, key));
         let used = used.filter(|(event, _)| *event == key.event).map_or(&[][..], |(_, used)| used);
         let overrides = self.overrides_of(&at).cloned();
@@ -320,6 +326,7 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         let (tool, arguments) = (call.tool.clone(), call.arguments.iter().cloned().collect());
         let arguments = Value::Map(arguments);
+        drop(self.take_wanted(&at));
         self.uses(&at, Used::begun(&tool, &arguments));
         self.tracer.put(
             now,
@@ -415,8 +422,45 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
     }
 
+    /// Keeps the tool call that a person is asked about, in case they refuse it.
+    fn keep_wanted(&mut self, at: &At) {
+        let (member, key) = at;
+        let call = self.family.with_member(member, |machine| machine.call(*key));
+        let Some(Ok(call)) = call else { return };
+        let arguments = Value::Map(call.arguments.into_iter().collect());
+        let used = Used::begun(&call.tool, &arguments);
+        self.extra.used.insert(place_of(member, *key), (key.event, vec![used]));
+    }
+
+    /// Takes the tool call of this step that a person was asked about.
+    fn take_wanted(&mut self, (member, key): &At) -> Option<Used> {
+        if self.extra.used.is_empty() {
+            return None;
+        }
+        let tables = self.family.member(member)?.tables();
+        let lines = tables.steps[key.step.index()].tool_lines.of(&tables.tool_lines).iter();
+        let asked: Vec<StepId> = lines.filter_map(|line| line.asks).collect();
+        let mut found = None;
+        for step in asked {
+            let place = place_of(member, StepKey { step, ..*key });
+            found = self.extra.used.remove(&place).and_then(|(_, mut all)| all.pop()).or(found);
+        }
+        found
+    }
+
+    /// Tells the next prompt of the model that its tool call has failed: a person has refused it, or its result does not fit.
+    pub(super) fn call_failed(&mut self, at: &At) {
+        match self.take_wanted(at) {
+            Some(mut used) => {
+                used.ends(Err(REFUSED));
+                self.uses(at, used);
+            }
+            None => self.used_in_vain(at),
+        }
+    }
+
     /// Marks the kept call as failed, because the machine has found that its result does not have the declared type.
-    pub(super) fn used_in_vain(&mut self, (member, key): &At) {
+    fn used_in_vain(&mut self, (member, key): &At) {
         let place = place_of(member, *key);
         if let Some(last) = self.extra.used.get_mut(&place).and_then(|(_, all)| all.last_mut()) {
             last.fails("what it returned does not fit its type");

@@ -615,6 +615,10 @@ impl<'c> Uses<'c> {
                 uses.actions(chart, actions, PayloadSource::Anywhere);
             }
             uses.actions(chart, &step.asking, PayloadSource::Anywhere);
+            for line in &step.tool_lines {
+                line.guard.iter().for_each(|guard| uses.decide(guard, PayloadSource::Anywhere));
+                uses.actions(chart, &line.calling, PayloadSource::Anywhere);
+            }
             if let Some(into) = step.into {
                 uses.flows.push((Slot::Answer(StepId::at(i)), Slot::Variable(into)));
             }

@@ -608,7 +608,8 @@ fn miscounted(chart: &Chart, facts: &Facts) -> Vec<Miscount> {
     let steps = chart.steps.iter().filter_map(|step| step.guard.as_ref());
     let blocks = chart.bodies().flat_map(|block| conditions(block));
     let mut elsewhere = BTreeSet::new();
-    for guard in steps.chain(blocks) {
+    let lines = chart.tool_lines().filter_map(|line| line.guard.as_ref());
+    for guard in steps.chain(blocks).chain(lines) {
         reads(chart, guard, &mut elsewhere);
     }
     let mut found = Vec::new();

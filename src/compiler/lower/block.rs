@@ -147,7 +147,7 @@ fn add_block(blocks: &mut Vec<Vec<Action>>, actions: Vec<Action>) {
 /// Lowers the next step of a state. Steps of a final state were reported, and have no ids.
 fn own_step(cx: &mut Cx<'_>, state: StateId, steps: &mut impl Iterator<Item = StepId>) {
     if !matches!(cx.nodes[state.index()].kind, NodeKind::Final(..))
-        && let Some(id) = steps.next()
+        && let Some(id) = steps.find(|id| cx.chart.steps[id.index()].approves.is_none())
     {
         steps::step(cx, id);
     }

@@ -39,6 +39,7 @@ mod source_map;
 mod steps;
 mod structure;
 pub mod test;
+mod tool_lines;
 mod tools;
 mod transitions;
 

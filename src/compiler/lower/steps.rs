@@ -25,7 +25,7 @@
 use super::context::{self, Cx, EventDatum, NameKind, Record, Sight};
 use super::declare::{self, count};
 use super::expr::{self, Bound, Env, Options, element_of};
-use super::{Lowered, actions, nodes, one, outcomes, transitions};
+use super::{Lowered, actions, nodes, one, outcomes, tool_lines, transitions};
 use crate::front::load::Loaded;
 use crate::rules::{
     ILLEGAL_STRUCTURE, NOT_YET, TYPE_ERROR, duplicate_name, endless_run, unknown_name,
@@ -44,6 +44,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Determines the type of a step's answer. It must be known before expressions that read the answer are lowered.
 pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
+    if cx.chart.steps[id.index()].approves.is_some() {
+        return;
+    }
     let node = cx.step_nodes[id.index()];
     let written = node.step.items.iter().find_map(|noted| match &noted.node {
         StepItem::Returns(ty, range, _) => Some((ty, range)),
@@ -116,6 +119,7 @@ pub(super) fn step(cx: &mut Cx<'_>, id: StepId) {
         outcomes::trailing(cx, id, tail);
     }
     outcomes::fail(cx, id, policy.retry, policy.then.as_ref());
+    tool_lines::lower(cx, id);
     if let syntax::StepKind::Ask(ask) = &node.step.kind {
         outcomes::otherwise(cx, id, ask);
     }
@@ -215,6 +219,8 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
     match &noted.node {
         StepItem::Prompt(text) => prompt(cx, env, id, text, is_ask),
         StepItem::Tools(set, calls) => tools(cx, id, set, calls.as_ref(), noted.span),
+        // When the set of the step is known.
+        StepItem::Tool(_) => {}
         StepItem::Policy(written) => {
             if policy.retry.is_some() && written.retry.is_some()
                 || policy.then.is_some() && written.then.is_some()
@@ -275,11 +281,11 @@ fn item(cx: &mut Cx<'_>, env: &mut Env, id: StepId, noted: &Noted<StepItem>, pol
 fn tools(
     cx: &mut Cx<'_>,
     id: StepId,
-    set: &syntax::Path,
+    set: &syntax::ToolSum,
     calls: Option<&Spanned<u32>>,
     span: Span,
 ) {
-    let Some(found) = super::tools::named_tool_set(cx, &set.names) else { return };
+    let Some(found) = super::tools::set_of(cx, set) else { return };
     let finding = match &cx.chart.steps[id.index()].kind {
         StepKind::Llm => None,
         StepKind::Ask { .. } => {

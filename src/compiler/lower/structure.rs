@@ -3,11 +3,12 @@
 use super::context::{self, BodyItem, Cx, NameKind, NodeKind, StateSource, StepNode, declare};
 use super::declare::fields;
 use super::paths::{self, is_history};
+use super::tool_lines;
 use super::{StateSpans, StepSpans};
 use crate::rules::{duplicate_name, illegal_structure, missing_initial};
 use crate::syntax::source::{Ident, Span};
-use crate::syntax::{self, ChartItem, History, Initial, StateItem};
-use chartc_core::arena::{StateId, StepId};
+use crate::syntax::{self, ChartItem, History, Initial, StateItem, StepItem};
+use chartc_core::arena::{StateId, StepId, ToolId};
 use chartc_core::model::{
     Failure, FailurePolicy, Limits, Renamed, Retry, Starts, State, StateKind, Status, Step,
     StepKind, Type,
@@ -328,10 +329,43 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyI
     declare(&mut cx.findings, &mut cx.names.steps, "step", name, step.name.span, id);
     context::note(cx, Renamed::Step(id), name, &step.renamed);
     cx.chart.states[state.index()].steps.push(id);
-    // `step` replaces these values when it lowers the body.
-    cx.chart.steps.push(Step {
-        name: name.clone(),
-        doc: part.doc.to_owned(),
+    let row = blank(name.clone(), state, part.doc);
+    cx.chart.steps.push(row);
+    cx.map.steps.push(StepSpans { name: step.name.span, whole: part.span, ..StepSpans::default() });
+    cx.step_nodes.push(node);
+    let lines = step.items.iter().filter_map(|item| match &item.node {
+        StepItem::Tool(line) if matches!(step.kind, syntax::StepKind::Llm) => Some((line, item)),
+        _ => None,
+    });
+    for (line, item) in lines.filter(|(line, _)| line.approval.is_some()) {
+        for tool in tool_lines::meant(cx, step, line) {
+            add_approval(cx, id, tool, node, item.span);
+        }
+    }
+}
+
+/// Adds the step that asks a person whether the model of the step `caller` may call a tool.
+fn add_approval<'s>(cx: &mut Cx<'s>, caller: StepId, tool: ToolId, node: StepNode<'s>, span: Span) {
+    let row = &cx.chart.steps[caller.index()];
+    let (name, state) = (tool_lines::approval(row, &cx.chart.tools[tool.index()].name), row.state);
+    let id = StepId::at(cx.chart.steps.len());
+    // A second line for the tool is reported when it is lowered.
+    let is_second = (caller.index()..id.index()).any(|i| cx.chart.steps[i].name == name);
+    if is_second || !declare(&mut cx.findings, &mut cx.names.steps, "step", &name, span, id) {
+        return;
+    }
+    cx.chart.states[state.index()].steps.push(id);
+    let row = blank(name, state, "");
+    cx.chart.steps.push(Step { approves: Some(caller), returns: Type::Bool, ..row });
+    cx.map.steps.push(StepSpans { name: span, whole: span, ..StepSpans::default() });
+    cx.step_nodes.push(node);
+}
+
+/// A step with values that are replaced when its body is lowered.
+fn blank(name: String, state: StateId, doc: &str) -> Step {
+    Step {
+        name,
+        doc: doc.to_owned(),
         state,
         kind: StepKind::Llm,
         starts: Starts::InTurn,
@@ -342,6 +376,8 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyI
         returns: Type::Json,
         into: None,
         tools: None,
+        tool_lines: Vec::new(),
+        approves: None,
         each: None,
         range: None,
         retries_doubt: false,
@@ -350,9 +386,7 @@ fn add_step<'s>(cx: &mut Cx<'s>, state: StateId, node: StepNode<'s>, part: BodyI
         asking: Vec::new(),
         ends_turn: None,
         outcomes: Vec::new(),
-    });
-    cx.map.steps.push(StepSpans { name: step.name.span, whole: part.span, ..StepSpans::default() });
-    cx.step_nodes.push(node);
+    }
 }
 
 // Paths of states. The first name is looked up among the children of the state in which the path is written, then of each ancestor.

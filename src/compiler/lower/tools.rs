@@ -3,7 +3,7 @@
 use super::context::{Cx, NameKind, declare};
 use crate::rules::{ILLEGAL_STRUCTURE, duplicate_name};
 use crate::syntax::source::{Ident, Span};
-use crate::syntax::{self, ToolPattern};
+use crate::syntax::{self, ToolPattern, ToolSum};
 use chartc_core::arena::{ToolId, ToolSetId};
 use chartc_core::model::ToolSet;
 use std::collections::BTreeSet;
@@ -14,10 +14,20 @@ pub(super) fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
     if let Some((_, tool)) = cx.names.tools.get(name) {
         cx.findings.push(duplicate_name::taken(name, "a tool", span, *tool));
     }
-    let mut any = false;
+    let (set, _) = resolve(cx, name, &node.tools);
+    let id = ToolSetId::at(cx.chart.tool_sets.len());
+    if declare(&mut cx.findings, &mut cx.names.tool_sets, "tool set", name, span, id) {
+        cx.chart.tool_sets.push(set);
+        cx.map.tool_sets.push(Some(span));
+    }
+}
+
+/// Resolves a sum of tools as a set of this name, and whether all of its names are known; reports the others.
+fn resolve(cx: &mut Cx<'_>, name: &str, sum: &ToolSum) -> (ToolSet, bool) {
+    let (mut any, mut is_known) = (false, true);
     let mut tools = BTreeSet::new();
     let mut minus = Vec::new();
-    for pattern in &node.plus {
+    for pattern in &sum.plus {
         match pattern {
             ToolPattern::Any(_) => any = true,
             ToolPattern::Name(path) => {
@@ -33,6 +43,7 @@ pub(super) fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
                     minus.extend(set.minus.iter().cloned());
                 } else {
                     unknown_tool(cx, &text, path.span);
+                    is_known = false;
                 }
             }
             ToolPattern::Prefix(path) => {
@@ -41,20 +52,52 @@ pub(super) fn tool_set(cx: &mut Cx<'_>, node: &syntax::ToolSet) {
                 let matching: Vec<ToolId> = below(&cx.names.tools, &prefix).collect();
                 if matching.is_empty() {
                     unknown_tool(cx, &format!("{prefix}*"), path.span);
+                    is_known = false;
                 }
                 tools.extend(matching);
             }
         }
     }
-    for pattern in &node.minus {
+    for pattern in &sum.minus {
         leave_out(cx, pattern, &mut tools, &mut minus);
     }
-    let id = ToolSetId::at(cx.chart.tool_sets.len());
-    if declare(&mut cx.findings, &mut cx.names.tool_sets, "tool set", name, span, id) {
-        let tools = tools.into_iter().collect();
-        cx.chart.tool_sets.push(ToolSet { name: name.clone(), any, tools, minus });
-        cx.map.tool_sets.push(Some(span));
+    let tools = tools.into_iter().collect();
+    (ToolSet { name: name.to_owned(), any, tools, minus }, is_known)
+}
+
+/// The set that a line names or describes.
+pub(super) fn set_of(cx: &mut Cx<'_>, sum: &ToolSum) -> Option<ToolSetId> {
+    if let Some(path) = sum.single() {
+        return named_tool_set(cx, &path.names);
     }
+    let name = sum.text();
+    let (set, is_known) = resolve(cx, &name, sum);
+    is_known.then(|| add(cx, set))
+}
+
+/// The declared tools that a sum stands for. Reports nothing.
+pub(super) fn members(cx: &Cx<'_>, sum: &ToolSum) -> BTreeSet<ToolId> {
+    let all = || (0..cx.chart.tools.len()).map(ToolId::at);
+    let of = |pattern: &ToolPattern| -> Vec<ToolId> {
+        match pattern {
+            ToolPattern::Any(_) => all().collect(),
+            ToolPattern::Prefix(path) => {
+                below(&cx.names.tools, &format!("{}.", path.text())).collect()
+            }
+            ToolPattern::Name(path) => {
+                let name = path.text();
+                let set = cx.names.tool_sets.get(&name);
+                let tool = cx.names.tools.get(&name).map(|(tool, _)| *tool);
+                match set {
+                    Some((set, _)) => cx.chart.tools_of(*set),
+                    None => tool.into_iter().collect(),
+                }
+            }
+        }
+    };
+    let plus: BTreeSet<ToolId> = sum.plus.iter().flat_map(of).collect();
+    let minus: BTreeSet<ToolId> = sum.minus.iter().flat_map(of).collect();
+    &plus - &minus
 }
 
 /// Takes what a pattern behind `-` names out of the set.
@@ -100,15 +143,18 @@ pub(super) fn named_tool_set(cx: &mut Cx<'_>, names: &[Ident]) -> Option<ToolSet
         cx.unknown("tool or tool set", name, span, known.iter().map(String::as_str));
         return None;
     }
-    // Another line may have made the set for this tool or for `any` before.
-    if let Some(made) = cx.chart.tool_sets.iter().position(|set| set.name == name) {
-        return Some(ToolSetId::at(made));
-    }
-    let id = ToolSetId::at(cx.chart.tool_sets.len());
     let (tools, minus) = (tool.into_iter().collect(), Vec::new());
-    cx.chart.tool_sets.push(ToolSet { name: name.to_owned(), any, tools, minus });
+    Some(add(cx, ToolSet { name: name.to_owned(), any, tools, minus }))
+}
+
+/// Adds a set that has no declaration, unless another line has added it before.
+fn add(cx: &mut Cx<'_>, set: ToolSet) -> ToolSetId {
+    if let Some(made) = cx.chart.tool_sets.iter().position(|other| other.name == set.name) {
+        return ToolSetId::at(made);
+    }
+    cx.chart.tool_sets.push(set);
     cx.map.tool_sets.push(None);
-    Some(id)
+    ToolSetId::at(cx.chart.tool_sets.len() - 1)
 }
 
 /// The tools whose names start with `prefix`, by name.

@@ -557,7 +557,7 @@ fn option(cx: &mut Cx<'_>, env: &mut Env, may: &syntax::May, found: &mut Resolve
             ((name.node.clone(), name.span), Some(ChoiceKind::Option(fields)))
         }
         MayKind::Call(set, into) => {
-            let known = tools::named_tool_set(cx, &set.names);
+            let known = tools::set_of(cx, set);
             let into = into.as_ref().and_then(|name| {
                 let kept = variable(cx, name, &Type::Json)?;
                 known.is_none_or(|set| keeps(cx, set, kept, name)).then_some(kept)

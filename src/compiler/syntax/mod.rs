@@ -20,7 +20,7 @@ pub use nodes::{
     Allow, Ask, AskElse, Assertion, Deadline, Done, Each, EventPattern, Expectation, FailureReason,
     From, GivenFunction, History, Initial, Line, LineKind, Lost, May, MayKind, Outcome,
     OutcomeKind, ParamArgument, Run, Scenario, State, StateBody, StateItem, StateKind, Step,
-    StepItem, StepKind, StepRef, Tail, Target, TestAnswer, TestItem,
+    StepItem, StepKind, StepRef, Tail, Target, TestAnswer, TestItem, ToolLine,
 };
 
 use source::{FileId, Ident, Span, Spanned};
@@ -255,10 +255,52 @@ pub struct Tool {
 pub struct ToolSet {
     /// The name, as written.
     pub name: Ident,
+    /// Its tools.
+    pub tools: ToolSum,
+}
+
+/// `a | b - c.*`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSum {
     /// The patterns joined by `|`, at least one.
     pub plus: Vec<ToolPattern>,
     /// The patterns after a `-`, whose tools are removed.
     pub minus: Vec<ToolPattern>,
+    /// The place in the source.
+    pub span: Span,
+}
+
+impl ToolSum {
+    /// The path, if the tools are those of one name.
+    pub fn single(&self) -> Option<&Path> {
+        match (&*self.plus, &*self.minus) {
+            ([ToolPattern::Name(path)], []) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// All patterns, in the order written.
+    pub fn patterns(&self) -> impl Iterator<Item = &ToolPattern> {
+        self.plus.iter().chain(&self.minus)
+    }
+
+    /// The tools as text.
+    pub fn text(&self) -> String {
+        let plus: Vec<String> = self.plus.iter().map(ToolPattern::text).collect();
+        let minus = self.minus.iter().map(|one| format!(" - {}", one.text()));
+        plus.join(" | ") + &minus.collect::<String>()
+    }
+}
+
+impl ToolPattern {
+    /// The pattern as text.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Any(_) => "any".to_owned(),
+            Self::Name(path) => path.text(),
+            Self::Prefix(path) => format!("{}.*", path.text()),
+        }
+    }
 }
 
 /// `any`, `a.b` or `a.*`.

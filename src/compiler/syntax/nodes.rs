@@ -5,6 +5,7 @@ pub use chartc_core::model::Lost;
 use super::source::{Ident, Span, Spanned};
 use super::{
     Action, Block, Comment, Ends, Expr, Forward, Limit, Noted, Param, Path, Policy, Template,
+    ToolSum,
     TypeExpr,
 };
 
@@ -203,7 +204,7 @@ pub enum MayKind {
     /// `may x(arg: T)`.
     Option(Ident, Vec<Param>),
     /// `may call SET into v`; a single tool or `any` also counts as a set.
-    Call(Path, Option<Ident>),
+    Call(ToolSum, Option<Ident>),
 }
 
 /// `from * [except a | b] { lines }`, `from a | b { lines }`.
@@ -331,7 +332,9 @@ pub enum StepItem {
     /// `prompt "…"`.
     Prompt(Template),
     /// `tools SET calls N`; a single tool or `any` also counts as a set.
-    Tools(Path, Option<Spanned<u32>>),
+    Tools(ToolSum, Option<Spanned<u32>>),
+    /// `tool a.b up to 3 if g human "…"`.
+    Tool(ToolLine),
     /// `retry N then …`.
     Policy(Policy),
     /// `returns T in a..b into v`.
@@ -354,6 +357,19 @@ pub enum StepItem {
     Lost(Lost),
     /// A part that recovery skipped.
     Bad(Span),
+}
+
+/// What the model of an `llm` step must observe when it calls some of its tools.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolLine {
+    /// The tools.
+    pub tools: ToolSum,
+    /// `up to 3`.
+    pub most: Option<Spanned<u32>>,
+    /// `if g`.
+    pub guard: Option<Expr>,
+    /// `human "…"`.
+    pub approval: Option<Template>,
 }
 
 /// An outcome of a step, as written.

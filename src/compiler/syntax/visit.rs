@@ -19,7 +19,7 @@ use super::{
     Function, FunctionKind, Item, Limit, Line, LineKind, MayKind, Noted, OutcomeKind, Param, Path,
     Policy, Scenario, State, StateItem, StateKind, Step, StepItem, StepKind, StepRef, SubjectKind,
     Tail, Target, Template, TemplatePart, TestAnswer, TestItem, Tool, ToolPattern, ToolSet,
-    TypeExpr, TypeKind, Variable, VariableKind,
+    ToolSum, TypeExpr, TypeKind, Variable, VariableKind,
 };
 
 /// A part of a file.
@@ -225,7 +225,11 @@ impl<'s> Walk<'_, 's> {
 
     fn tool_set(&mut self, set: &'s ToolSet) {
         self.declare(&set.name, Role::ToolSet);
-        for pattern in set.plus.iter().chain(&set.minus) {
+        self.tool_sum(&set.tools);
+    }
+
+    fn tool_sum(&mut self, tools: &'s ToolSum) {
+        for pattern in tools.patterns() {
             if let ToolPattern::Name(path) | ToolPattern::Prefix(path) = pattern {
                 self.paths([path], Role::Tool);
             }
@@ -414,7 +418,7 @@ impl<'s> Walk<'_, 's> {
                             walk.params(params, Role::OptionField);
                         }
                         MayKind::Call(set, into) => {
-                            walk.paths([set], Role::Tool);
+                            walk.tool_sum(set);
                             walk.names(into, Role::Variable, Mode::Set);
                         }
                     }
@@ -505,7 +509,12 @@ impl<'s> Walk<'_, 's> {
         (self.see)(Node::StepItem(item));
         match &item.node {
             StepItem::Prompt(text) => self.template(text),
-            StepItem::Tools(set, _) => self.paths([set], Role::Tool),
+            StepItem::Tools(set, _) => self.tool_sum(set),
+            StepItem::Tool(line) => {
+                self.tool_sum(&line.tools);
+                self.exprs(&line.guard);
+                line.approval.iter().for_each(|text| self.template(text));
+            }
             StepItem::Policy(policy) => self.policy(policy),
             StepItem::Returns(ty, range, into) => {
                 self.ty(ty);

@@ -333,6 +333,10 @@ impl Names<'_> {
             step.prompt.iter_mut().for_each(|text| self.text(text));
             self.exprs(&mut step.ends_turn);
             self.actions(&mut step.asking);
+            for line in &mut step.tool_lines {
+                self.exprs(&mut line.guard);
+                self.actions(&mut line.calling);
+            }
             if let Some(each) = &mut step.each {
                 self.local(&mut each.local);
                 self.expr(&mut each.list);

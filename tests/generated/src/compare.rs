@@ -166,7 +166,9 @@ fn sequence<'c>(
             match effect {
                 Effect::Start(key) | Effect::Ask(key) => open.push(*key),
                 // The call is open under the key of the question that has chosen it.
-                Effect::Call(..) => {}
+                Effect::Call(key, _) if open.contains(key) => {}
+                // A person has approved the call.
+                Effect::Call(key, _) => open.push(*key),
                 Effect::Cancel(key) => open.retain(|k| k != key),
                 Effect::Ended(_) => open.clear(),
             }

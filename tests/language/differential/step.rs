@@ -13,6 +13,17 @@ const TALKS: [u8; 20] = [1, 2, 6, 7, 3, 8, 13, 11, 5, 10, 6, 3, 12, 9, 13, 4, 14
 /// The events that start a step, and what its texts show of their data.
 const EVENTS: [(&str, &str); 4] =
     [(" on a", ""), (" on c(u)", " {u}"), (" on b", ""), (" on c(u)", " {u}")];
+/// What the model of a step may call, and under which conditions.
+const TOOLS: [&str; 8] = [
+    "",
+    "tools w.* - w.find calls 3  ",
+    "tools any calls 4  tool w.count up to 1 if m < 9  ",
+    "tools found | w.count  tool w.find human \"Find {q} for {m}?\"  ",
+    "tools any calls 3  tool w.* up to 2  tool w.count if x human \"Count {n:>3}?\"  ",
+    "",
+    "tools any calls 5  tool any human \"May it go on?\"  tool w.find up to 3 if len(last_result) < 40  ",
+    "tools any - w.find  tool w.count up to 2 human \"{t} {n}\"  ",
+];
 /// What an element without an answer means, and how many answers end a step with an `each`.
 const LOST: [&str; 5] = ["", "else skip  ", "else none  ", "else skip  enough 2  ", "enough 1  "];
 
@@ -149,6 +160,7 @@ impl Writer<'_> {
         let (on, data) = event(step);
         let shown = if data.is_empty() { "asked.m" } else { "u" };
         let ends = |text: &'static str| if on.is_empty() { text } else { "" };
+        let tools = TOOLS[usize::from(pick / 3) % TOOLS.len()];
         match self.kind(step) {
             0 => {
                 let body = [
@@ -166,7 +178,7 @@ impl Writer<'_> {
                 "llm {name}{on}{with}{guard} {{ prompt \"{{t}} {{talk}} {{photo}} {{m}}{data}\" retry {retry} then skip }} -> {target}"
             ),
             2 => format!(
-                "llm {name}{on}{with}{guard} {{ prompt \"{{name}}{data}\" returns Int in 0..9 into m  done if {name} > 2 -> {target}  \
+                "llm {name}{on}{with}{guard} {{ prompt \"{{name}}{data}\" {tools}returns Int in 0..9 into m  done if {name} > 2 -> {target}  \
                  error -> {target} {{ m = asked.w }}{} }}",
                 ends("  ends turn if x")
             ),
@@ -205,11 +217,11 @@ impl Writer<'_> {
                 if data.is_empty() { "m" } else { "u" }
             ),
             7 => format!(
-                "llm {name}{on}{guard} {{ prompt \"{{t}}{data} {{w:>4}}\" returns Text into t  retry 0 then {}  timeout 3s -> {target} }}",
+                "llm {name}{on}{guard} {{ prompt \"{{t}}{data} {{w:>4}}\" {tools}returns Text into t  retry 0 then {}  timeout 3s -> {target} }}",
                 if pick & 1 == 0 { "fail".to_owned() } else { format!("-> {target}") }
             ),
             8 => format!(
-                "llm {name}{with}{guard} {{ prompt \"{{l}}\" returns List(Int) into l  done if len({name}) > 1 -> {target} }}"
+                "llm {name}{with}{guard} {{ prompt \"{{l}}\" {tools}returns List(Int) into l  done if len({name}) > 1 -> {target} }}"
             ),
             9 => format!(
                 "llm {name}{guard} {{ prompt \"{{kept}}\" returns Found into kept  retry 1 then -> {target}  \

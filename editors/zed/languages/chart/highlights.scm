@@ -47,8 +47,6 @@
 (tool_item tool: (path (_) @function))
 (tool_pattern (path (_) @function))
 (tool_set name: (_) @function)
-(tool_option set: (path (_) @function))
-(use_tools set: (path (_) @function))
 (told_called name: (path (_) @function))
 
 (client name: (_) @namespace)

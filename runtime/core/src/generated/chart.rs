@@ -237,6 +237,13 @@ pub trait Code: Chart {
     fn permission_guard(&mut self, _nth: usize, _view: &View<'_>) -> Result<bool, Self::Failure> {
         Ok(true)
     }
+    /// The condition of a `tool` line.
+    ///
+    /// # Errors
+    /// As for a guard.
+    fn tool_guard(&mut self, _nth: usize, _view: &View<'_>) -> Result<bool, Self::Failure> {
+        Ok(true)
+    }
     /// The `ends turn` of a step.
     ///
     /// # Errors
@@ -344,6 +351,7 @@ pub enum Part {
     Guard(TransitionId),
     If(StepId),
     Permission(usize),
+    ToolLine(usize),
     End(StepId),
     Bound(TransitionId),
     Arguments(TransitionId),
@@ -362,6 +370,7 @@ impl Part {
             Self::Guard(line) => super::guard_of(tables, line),
             Self::If(step) => super::if_of(tables, step),
             Self::Permission(nth) => super::permission_of(tables, nth),
+            Self::ToolLine(nth) => super::tool_line_of(tables, nth),
             Self::End(step) => super::end_of(tables, step),
             Self::Bound(line) => super::bound_of(tables, line),
             Self::Arguments(line) => super::arguments_of(tables, line),
@@ -453,7 +462,11 @@ impl<C: Code> Program for C {
         #[cfg(feature = "alloc")]
         keep_call(self, &bound);
         let payload = match bound {
-            Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => None,
+            Bound::Nothing | Bound::Returned(..) | Bound::CallFailed(..) | Bound::Refused(_) => {
+                None
+            }
+            // The `tool` lines of the step read the arguments.
+            Bound::Call(_, _, payload) => payload.with_data(),
             Bound::Answer(_, payload) => {
                 match &payload {
                     Payload::Answer(answer) => self.keep(answer),
@@ -547,6 +560,10 @@ impl<C: Code> Program for C {
         evaluated(self, Part::Permission(nth), |chart| Code::permission_guard(chart, nth, view))
     }
 
+    fn tool_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault> {
+        evaluated(self, Part::ToolLine(nth), |chart| Code::tool_guard(chart, nth, view))
+    }
+
     fn ends_turn(&mut self, step: StepId, view: &View<'_>) -> Result<bool, Fault> {
         evaluated(self, Part::End(step), |chart| Code::ends_turn(chart, step, view))
     }
@@ -614,7 +631,9 @@ fn keep_call<C: Code>(chart: &mut C, bound: &Bound<PayloadOf<C>>) {
             }
             return;
         }
-        Bound::Returned(caller, ..) | Bound::CallFailed(caller, _) => *caller,
+        Bound::Returned(caller, ..) | Bound::CallFailed(caller, _) | Bound::Refused(caller) => {
+            *caller
+        }
         _ => return,
     };
     if let Some(calls) = chart.calls() {
@@ -631,6 +650,11 @@ fn keep_call<C: Code>(chart: &mut C, bound: &Bound<PayloadOf<C>>) {
         Bound::CallFailed(_, Payload::Reason(why)) => {
             if let Some(last) = chart.last_result() {
                 *last = LastResult::failure(why);
+            }
+        }
+        Bound::Refused(_) => {
+            if let Some(last) = chart.last_result() {
+                *last = calls::failure(calls::REFUSED);
             }
         }
         _ => {}

@@ -205,6 +205,22 @@ pub fn handled<T>(field: Option<&T>) -> Result<&T, Failure> {
     field.ok_or_else(|| error("what is handled has no such field"))
 }
 
+/// An argument of the tool call that a model wants to make.
+///
+/// # Errors
+/// No call is handled, or the argument does not have this type.
+pub fn argument<T: FromValue, E, C, A, G>(
+    bound: &super::Held<super::Payload<E, C, A, G>>,
+    nth: usize,
+) -> Result<T, Failure> {
+    let found = match bound.get() {
+        Some(super::Payload::Tool(values)) => values.get(nth),
+        _ => None,
+    };
+    let value = handled(found)?.clone();
+    T::from_value(value).map_err(|Mismatch(why)| Failure(why))
+}
+
 /// The value of an optional.
 ///
 /// # Errors

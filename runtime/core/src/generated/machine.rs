@@ -463,7 +463,7 @@ impl<C: Steps> host::Machine for Machine<C> {
     }
 
     fn call(&mut self, key: StepKey) -> Result<ToolCall, Fault> {
-        let (tool, arguments) = match self.engine.calls(key) {
+        let (tool, arguments) = match self.engine.wants(key) {
             Some(tool) => {
                 let caller = self.engine.caller(key);
                 let calls = self.engine.program.calls();

@@ -171,6 +171,10 @@ columns! { StepRow:
     exact() => is_exact = true;
     /// Assignments run when it asks.
     asking() => asking = true;
+    /// Its `tool` lines.
+    tool_lines(start: u32, len: u32) => tool_lines = span(start, len);
+    /// The step whose tool call it approves.
+    approves(step: u32) => approves = Some(StepId(step));
 }
 
 /// An event with the names of its fields.

@@ -239,9 +239,10 @@ impl Data {
             Bound::Answer(step, fields) => (Bound::Answer(step, ()), fields),
             Bound::Reason(step, fields) => (Bound::Reason(step, ()), fields),
             Bound::Choice(choice, fields) => (Bound::Choice(choice, ()), fields),
-            Bound::Call(caller, tool, _) => (Bound::Call(caller, tool, ()), Vec::new()),
+            Bound::Call(caller, tool, fields) => (Bound::Call(caller, tool, ()), fields),
             Bound::Returned(caller, choice, _) => (Bound::Returned(caller, choice, ()), Vec::new()),
             Bound::CallFailed(caller, _) => (Bound::CallFailed(caller, ()), Vec::new()),
+            Bound::Refused(caller) => (Bound::Refused(caller), Vec::new()),
         };
         self.bound = bound;
         if self.fields.capacity() > 0 || fields.capacity() > 0 {

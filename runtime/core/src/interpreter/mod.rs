@@ -110,7 +110,7 @@ impl<H: Host> Interpreter<H> {
     }
 
     /// The tools that the model of an open `llm` step may still call.
-    pub fn step_tools(&self, key: StepKey) -> Vec<ToolId> {
+    pub fn step_tools(&mut self, key: StepKey) -> Vec<ToolId> {
         let mut tools = Vec::new();
         self.engine.step_tools(key, &mut |tool| tools.push(tool));
         tools
@@ -238,7 +238,7 @@ impl<H: Host> Machine for Interpreter<H> {
         }
         let (tool, arguments) =
             match self.engine.program.data.more.calls.open(self.engine.caller(key)) {
-                Some(call) if self.engine.calls(key) == Some(call.tool) => {
+                Some(call) if self.engine.wants(key) == Some(call.tool) => {
                     (call.tool, call.arguments.clone())
                 }
                 Some(_) | None => {

@@ -23,7 +23,7 @@ use super::{act, fields, put};
 use crate::arena::{
     ChoiceId, EventId, FunctionId, PredicateId, StepId, ToolId, TransitionId, VarId,
 };
-use crate::calls::LastResult;
+use crate::calls::{LastResult, REFUSED};
 use crate::expr::quick::{Act, Scalars};
 use crate::expr::{
     self, Environment, EvalError, Fuel, Value, evaluate, evaluate_for, execute, field_text, fit,
@@ -119,6 +119,10 @@ impl<H: Host> Runner<H> {
             Bound::CallFailed(caller, reason) => {
                 self.data.more.calls.end(*caller);
                 self.data.more.last_result = LastResult::failure(&self.reason(reason));
+            }
+            Bound::Refused(caller) => {
+                self.data.more.calls.end(*caller);
+                self.data.more.last_result = LastResult::failure(REFUSED);
             }
             _ => {}
         }
@@ -299,6 +303,14 @@ impl<H: Host> Program for Runner<H> {
         )
     }
 
+    fn tool_guard(&mut self, nth: usize, view: &View<'_>) -> Result<bool, Fault> {
+        self.condition(
+            |chart| chart.tool_lines().nth(nth)?.guard.as_ref(),
+            view,
+            |tables| wording::tool_line_of(tables, nth),
+        )
+    }
+
     fn limit(&self, nth: usize) -> u64 {
         self.data.more.limits.get(nth).copied().unwrap_or(0)
     }
@@ -384,6 +396,9 @@ impl<H: Host> Program for Runner<H> {
             Block::Default(state) => &chart.state(state).default_actions,
             Block::Transition(line) => &chart.transition(line).actions,
             Block::Asking(step) => &chart.steps[step.index()].asking,
+            Block::Calling(nth) => {
+                chart.tool_lines().nth(nth as usize).map_or(&[][..], |line| &line.calling)
+            }
         };
         let actions = &actions[done..];
         if actions.is_empty() {
@@ -819,7 +834,7 @@ impl Plan {
             Block::Transition(line) => self.quick().line(line),
             Block::Entry(state, nth) => self.quick().entry(state, nth),
             Block::Exit(state, nth) => self.quick().exit(state, nth),
-            Block::Default(_) | Block::Asking(_) => &[],
+            Block::Default(_) | Block::Asking(_) | Block::Calling(_) => &[],
         }
     }
 }

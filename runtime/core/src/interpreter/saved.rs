@@ -59,9 +59,11 @@ impl<H: Host> Interpreter<H> {
                 .collect(),
             answers: answers.filter_map(|(i, v)| Some((StepId::at(i), v.clone()?))).collect(),
             current: match data.bound {
-                Bound::Nothing | Bound::Call(..) | Bound::Returned(..) | Bound::CallFailed(..) => {
-                    Current::Nothing
-                }
+                Bound::Nothing
+                | Bound::Call(..)
+                | Bound::Returned(..)
+                | Bound::CallFailed(..)
+                | Bound::Refused(_) => Current::Nothing,
                 Bound::Event(id, ()) => Current::Event(id, fields()),
                 Bound::Answer(id, ()) => Current::Answer(id, fields()),
                 Bound::Reason(id, ()) => Current::Reason(id, fields()),

@@ -35,7 +35,7 @@ pub use expr::{
 pub use state::{
     Choice, ChoiceKind, Each, Failure, FailureKind, FailureKinds, FailurePolicy, Forward, Lost,
     Otherwise, Retry, Run, Scope, Starts, State, StateKind, Step, StepKind, StepTools, Target,
-    Transition, TransitionKind, Trigger,
+    ToolLine, Transition, TransitionKind, Trigger,
 };
 
 use crate::arena::{StateId, StepId, ToolId, ToolSetId, TransitionId, VarId};
@@ -225,7 +225,12 @@ impl Chart {
         states.flat_map(|(id, state)| state.limits.computed.iter().map(move |limit| (id, limit)))
     }
 
-    /// All action blocks: of states, of defaults, of transitions and of questions.
+    /// All `tool` lines of steps, in document order: the rows of [`crate::tables::Tables::tool_lines`].
+    pub fn tool_lines(&self) -> impl Iterator<Item = &ToolLine> {
+        self.steps.iter().flat_map(|step| &step.tool_lines)
+    }
+
+    /// All action blocks: of states, of defaults, of transitions, of questions and of tool calls.
     pub fn blocks(&self) -> impl Iterator<Item = &Vec<Action>> {
         let states = self.states.iter();
         let of_states =
@@ -233,6 +238,7 @@ impl Chart {
         of_states
             .chain(self.transitions.iter().map(|line| &line.actions))
             .chain(self.steps.iter().map(|step| &step.asking))
+            .chain(self.tool_lines().map(|line| &line.calling))
     }
 
     /// All action blocks, and the statements of `code` steps.

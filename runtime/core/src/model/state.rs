@@ -239,7 +239,12 @@ pub struct Step {
     pub into: Option<VarId>,
     /// The tools that the model of an `llm` step may call before it answers.
     pub tools: Option<StepTools>,
-    /// The condition under which the walk ends after this step; `true` for a plain `ends turn`.
+    /// The conditions of single tools of `tools`, in the order written.
+    pub tool_lines: Vec<ToolLine>,
+    /// The `llm` step whose tool call this step, a question to a person, approves. Such a step begins with the call, and not in the walk.
+    pub approves: Option<StepId>,
+    /// The condition under which the walk ends after this step; `true` for a plain `ends turn`. For a step that approves a tool call,
+    /// whether its answer does.
     pub ends_turn: Option<Expr>,
     /// The transitions for outcomes of the step, in the order in which they are tried.
     pub outcomes: Vec<TransitionId>,
@@ -322,6 +327,21 @@ pub struct StepTools {
 impl StepTools {
     /// The default of `calls`.
     pub const CALLS: u32 = 10;
+}
+
+/// A `tool` line of an `llm` step: what its model must observe when it calls some of the step's tools.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolLine {
+    /// The tools, in ascending order.
+    pub tools: Vec<ToolId>,
+    /// The condition under which they are offered and may be called. With a bound, its first conjunct compares the number of calls.
+    pub guard: Option<Expr>,
+    /// The bound on their calls in one run of the step, which is part of the condition.
+    pub most: Option<u32>,
+    /// Assignments that run when the model wants to call one of them: they count the call.
+    pub calling: Vec<Action>,
+    /// The step that asks a person before the call is made.
+    pub asks: Option<StepId>,
 }
 
 /// The kind of a step.

@@ -182,6 +182,8 @@ fn a_step_waits_for_its_events() {
         into: None,
         tools: None,
         range: None,
+        tool_lines: Vec::new(),
+        approves: None,
         retries_doubt: false,
         accepts_cut: false,
         is_exact: false,

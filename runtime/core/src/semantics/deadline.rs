@@ -128,7 +128,7 @@ impl<P: Program> Stepper<P> {
                 doubted = Some((key, self.awaits(key)));
             }
             self.cancel(key, sink);
-            self.close(key);
+            self.close(key, sink);
         }
         // The call may have taken effect, and the state is still the one that makes it.
         if let Some((key, in_walk)) = doubted {

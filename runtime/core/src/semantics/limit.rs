@@ -108,7 +108,10 @@ impl<P: Program> Stepper<P> {
         if let Some(each) = self.each(key.step) {
             return self.lose(key, each, sink);
         }
-        self.close(key);
+        if let Some(caller) = self.tables.steps[key.step.index()].approves {
+            return self.approval_failed(key, caller, sink);
+        }
+        self.close(key, sink);
         self.step_failed(key.step, key.leaf, in_walk, sink);
     }
 

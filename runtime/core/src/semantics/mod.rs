@@ -211,7 +211,7 @@ impl<P: Program> Stepper<P> {
         self.scalars.walking
     }
 
-    /// Calls `each` with the key of every step, element and question that waits for an answer of the host.
+    /// Calls `each` with the key of every step, element and question that waits for an answer of the host. The step of a model whose tool call a person has not approved yet does not.
     pub fn pending(&self, each: &mut dyn FnMut(StepKey)) {
         let cells = self.store.cells();
         for (register, row) in cells.steps.iter().zip(&self.tables.steps) {
@@ -219,6 +219,8 @@ impl<P: Program> Stepper<P> {
                 (Some(_), Some(fan)) => {
                     self.fan(fan).open().iter().for_each(|key| each(*key));
                 }
+                // The model waits until a person approves its tool call.
+                (Some(key), None) if self.approval(key.step).is_some() => {}
                 (Some(key), None) => each(key),
                 (None, _) => {}
             }

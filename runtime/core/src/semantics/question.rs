@@ -341,7 +341,7 @@ impl<P: Program> Stepper<P> {
         let in_walk = self.awaits(key);
         match outcome {
             Outcome::Done(payload) => {
-                self.close(key);
+                self.close(key, sink);
                 sink.record(Record::Returned(key, tool));
                 self.program.bind(Bound::Returned(caller, Some(choice), payload));
                 self.program.bind(Bound::Nothing);
@@ -358,7 +358,7 @@ impl<P: Program> Stepper<P> {
                 }
             }
             Outcome::Failed(reason) | Outcome::Final(reason) => {
-                self.close(key);
+                self.close(key, sink);
                 self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
                 self.program.bind(Bound::CallFailed(caller, reason));
@@ -367,7 +367,7 @@ impl<P: Program> Stepper<P> {
                 self.macrostep(None, sink);
             }
             Outcome::Doubt(_) => {
-                self.close(key);
+                self.close(key, sink);
                 self.program.forget_call(caller);
                 self.counts_mut(leaf).fails_here += 1;
                 sink.record(Record::CallFailed(key, tool));
@@ -402,13 +402,23 @@ impl<P: Program> Stepper<P> {
         self.question(key.leaf).filter(|question| question.key == key)?.calling
     }
 
-    /// The caller that the call with this key belongs to.
+    /// The caller that the call with this key belongs to. That of a question about a tool call is the step whose model wants the call.
     pub fn caller(&self, key: StepKey) -> Caller {
         let row = self.tables.steps.get(key.step.index());
+        if let Some(step) = row.and_then(|row| row.approves) {
+            return Caller::Step(step);
+        }
         match row.map(|row| row.kind) {
             Some(StepRowKind::Ask { .. }) | None => Caller::Question(key.leaf),
             Some(_) => Caller::Step(key.step),
         }
+    }
+
+    /// The tool whose call is under way for this key, or which this open question is about.
+    pub fn wants(&self, key: StepKey) -> Option<ToolId> {
+        let caller = self.tables.steps.get(key.step.index()).and_then(|row| row.approves);
+        let about = caller.filter(|_| self.is_open(key)).map(|step| self.underway(step));
+        about.map_or_else(|| self.calls(key), |register| register.calling)
     }
 
     /// The tool whose call is under way for this key.

@@ -29,7 +29,8 @@ use crate::machine::{
 use crate::program::{Block, Bound, Caller, Program};
 use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
 use crate::tables::{
-    EachRow, FailureKind, FailureRow, Lost, StartsRow, StepRow, StepRowKind, TriggerRow,
+    EachRow, FailureKind, FailureRow, Lost, Span, StartsRow, StepRow, StepRowKind, Tables, ToolLineRow,
+    TriggerRow,
 };
 
 impl<P: Program> Stepper<P> {
@@ -48,6 +49,15 @@ impl<P: Program> Stepper<P> {
         if let (Some(element), Some(each)) = (element, self.each(step)) {
             return self.element_answer(key, element, each, outcome, sink);
         }
+        if let Some(caller) = self.tables.steps[step.index()].approves {
+            self.approval_answer(key, caller, outcome, sink);
+            return Receipt::Handled;
+        }
+        // The model waits until a person approves its tool call.
+        if self.approval(step).is_some() {
+            sink.record(Record::Dropped(key));
+            return Receipt::Refused;
+        }
         // While a tool is called, an answer with the question's key is the result of the tool.
         if let Some((choice, tool)) = self.calling(key) {
             return self.tool_answer(key, choice, tool, outcome, sink);
@@ -58,12 +68,12 @@ impl<P: Program> Stepper<P> {
         let (is_ask, in_walk) = (self.is_ask(step), self.awaits(key));
         match outcome {
             Outcome::Done(payload) if !is_ask => {
-                self.close(key);
+                self.close(key, sink);
                 self.program.bind(Bound::Answer(step, payload));
                 self.step_done(step, leaf, in_walk, sink);
             }
             Outcome::Choice(choice, payload) if is_ask => {
-                self.close(key);
+                self.close(key, sink);
                 self.choose(key, choice, payload, in_walk, sink);
             }
             Outcome::Call(tool, payload) if is_ask => match self.permits(key, tool) {
@@ -109,7 +119,7 @@ impl<P: Program> Stepper<P> {
         }
         let may_retry = !is_final && self.retries_failed(step);
         if !(may_retry && self.try_again(key, sink)) {
-            self.close(key);
+            self.close(key, sink);
             self.program.bind(Bound::Reason(step, reason));
             self.step_failed(step, leaf, in_walk, sink);
         }
@@ -124,7 +134,7 @@ impl<P: Program> Stepper<P> {
         sink: &mut dyn Sink,
     ) {
         let StepKey { step, leaf, .. } = key;
-        self.close(key);
+        self.close(key, sink);
         if matches!(self.tables.steps[step.index()].kind, StepRowKind::Call) {
             self.counts_mut(leaf).fails_here += 1;
         }
@@ -146,7 +156,7 @@ impl<P: Program> Stepper<P> {
         if self.retries_on(step, FailureKind::Unusable) && self.try_again(key, sink) {
             return;
         }
-        self.close(key);
+        self.close(key, sink);
         self.program.bind(Bound::Nothing);
         if self.is_ask(step) {
             self.otherwise(step, Fallback::Unusable, sink);
@@ -176,7 +186,7 @@ impl<P: Program> Stepper<P> {
     }
 
     /// Removes an open step or question. Its walk no longer waits for it.
-    pub(super) fn close(&mut self, key: StepKey) {
+    pub(super) fn close(&mut self, key: StepKey, sink: &mut dyn Sink) {
         if self.question(key.leaf).is_some_and(|q| q.key == key) {
             self.take_question(key.leaf);
         }
@@ -186,6 +196,11 @@ impl<P: Program> Stepper<P> {
             *self.underway_mut(key.step) = Underway { due, ..Underway::NEW };
             // A deferred event may start the step again.
             self.moved |= self.tables.steps[key.step.index()].is_on_event();
+        }
+        // A tool call that ends with its step needs no approval any more.
+        if let Some(approval) = self.approval(key.step) {
+            self.cancel(approval, sink);
+            self.close(approval, sink);
         }
         // The timeouts of an `ask` stay armed while the question is open in another leaf.
         if !self.is_asking(key.step) {
@@ -479,7 +494,7 @@ impl<P: Program> Stepper<P> {
                     self.lose(key, each, sink);
                 } else if self.open_whole(step) == Some(whole) {
                     self.cancel(whole, sink);
-                    self.close(whole);
+                    self.close(whole, sink);
                 }
             }
             Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
@@ -557,7 +572,7 @@ impl<P: Program> Stepper<P> {
         if !goes_on {
             let in_walk = self.awaits(whole);
             self.cancel(whole, sink);
-            self.close(whole);
+            self.close(whole, sink);
             self.step_failed(step, key.leaf, in_walk, sink);
         }
         goes_on
@@ -569,7 +584,7 @@ impl<P: Program> Stepper<P> {
         // The answers are collected first: canceling the other elements drops the list.
         let answer = self.program.gathered(whole.step, each.lost == Lost::None);
         self.cancel(whole, sink);
-        self.close(whole);
+        self.close(whole, sink);
         self.program.bind(answer.map_or(Bound::Nothing, |all| Bound::Answer(whole.step, all)));
         self.step_done(whole.step, whole.leaf, in_walk, sink);
     }
@@ -650,27 +665,56 @@ impl<P: Program> Stepper<P> {
         self.tables.steps.get(step.index()).is_some_and(|row| row.tools.len > 0)
     }
 
-    /// Calls `each` with the tools that the model of this open step may call now: none after the last permitted call.
-    pub fn step_tools(&self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
-        let Some(row) = self.tables.steps.get(key.step.index()) else { return };
-        if self.underway(key.step).called < row.tool_calls {
-            row.tools.of(&self.tables.tool_pool).iter().for_each(|tool| each(*tool));
+    /// Calls `each` with the tools that the model of this open step may call now: none after the last permitted call, and none whose `tool`
+    /// lines do not hold.
+    pub fn step_tools(&mut self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
+        self.program.refuel();
+        self.each_step_tool(key, each);
+    }
+
+    /// Like [`Stepper::step_tools`], but within an input, so that the budget of evaluations is not refilled.
+    fn each_step_tool(&mut self, key: StepKey, each: &mut dyn FnMut(ToolId)) {
+        let tables = self.tables.clone();
+        let Some(row) = tables.steps.get(key.step.index()) else { return };
+        if key.leaf.index() >= tables.states.len()
+            || self.underway(key.step).called >= row.tool_calls
+        {
+            return;
+        }
+        for tool in row.tools.of(&tables.tool_pool) {
+            let mut lines = tool_lines(&tables, key.step, *tool);
+            let holds = lines.all(|(nth, line)| {
+                !line.guard
+                    || self
+                        .in_view(key.leaf, |program, view| program.tool_guard(nth, view))
+                        .unwrap_or(false)
+            });
+            if holds {
+                each(*tool);
+            }
         }
     }
 
-    pub(super) fn may_use(&self, key: StepKey, tool: ToolId) -> bool {
+    pub(super) fn may_use(&mut self, key: StepKey, tool: ToolId) -> bool {
         let mut found = false;
-        self.step_tools(key, &mut |one| found |= one == tool);
+        self.each_step_tool(key, &mut |one| found |= one == tool);
         found
     }
 
     /// The tool whose call is under way for this open step.
     pub(super) fn step_calling(&self, key: StepKey) -> Option<ToolId> {
         let register = self.underway(key.step);
-        register.calling.filter(|_| register.pending == Some(key))
+        let calling = register.calling.filter(|_| register.pending == Some(key))?;
+        self.approval(key.step).is_none().then_some(calling)
     }
 
-    /// Begins a tool call of the step's model. The step stays open, and its timeouts stay armed.
+    /// The open question to a person about the tool that the model of this step wants to call.
+    pub(super) fn approval(&self, step: StepId) -> Option<StepKey> {
+        let lines = self.tables.steps.get(step.index())?.tool_lines.of(&self.tables.tool_lines);
+        lines.iter().find_map(|line| self.underway(line.asks?).pending)
+    }
+
+    /// Begins a tool call of the step's model, or first asks a person about it. The step stays open, and its timeouts stay armed.
     pub(super) fn call_step_tool(
         &mut self,
         key: StepKey,
@@ -678,14 +722,92 @@ impl<P: Program> Stepper<P> {
         payload: P::Payload,
         sink: &mut dyn Sink,
     ) {
+        let tables = self.tables.clone();
         let register = self.underway_mut(key.step);
         register.calling = Some(tool);
         register.called += 1;
         self.program.bind(Bound::Call(Caller::Step(key.step), tool, payload));
+        let mut asks = None;
+        for (nth, line) in tool_lines(&tables, key.step, tool) {
+            if line.calling {
+                self.run_block(Block::Calling(nth as u32), key.leaf, sink);
+            }
+            asks = asks.or(line.asks);
+        }
+        if let Some(person) = asks {
+            self.set_asked(person, key.leaf, sink);
+        }
         self.program.bind(Bound::Nothing);
-        sink.record(Record::Called(key, None, tool));
-        sink.effect(Effect::Call(key, tool));
+        match asks {
+            Some(person) => {
+                // The question counts as an event, so that its key differs from that of an earlier one.
+                self.scalars.events += 1;
+                let approval = self.open_step(person, key.leaf, sink);
+                sink.record(Record::Started(approval));
+                sink.effect(Effect::Start(approval));
+            }
+            None => {
+                sink.record(Record::Called(key, None, tool));
+                sink.effect(Effect::Call(key, tool));
+            }
+        }
         self.macrostep(None, sink);
+    }
+
+    /// Handles a person's answer to whether the model of the step `caller` may make the call that it wants.
+    fn approval_answer(
+        &mut self,
+        key: StepKey,
+        caller: StepId,
+        outcome: Outcome<P::Payload>,
+        sink: &mut dyn Sink,
+    ) {
+        let step = key.step;
+        let is_approved = match outcome {
+            Outcome::Done(answer) => {
+                self.close(key, sink);
+                self.program.bind(Bound::Answer(step, answer));
+                let is_yes = self.in_view(key.leaf, |program, view| program.ends_turn(step, view));
+                sink.record(Record::Done(step));
+                is_yes.unwrap_or(false)
+            }
+            Outcome::Failed(_) if self.try_again(key, sink) => return,
+            Outcome::Failed(_) | Outcome::Final(_) | Outcome::Doubt(_) => {
+                return self.approval_failed(key, caller, sink);
+            }
+            Outcome::Choice(..) | Outcome::Call(..) | Outcome::Forbidden(_) | Outcome::Unusable => {
+                if !(self.retries_on(step, FailureKind::Unusable) && self.try_again(key, sink)) {
+                    self.approval_failed(key, caller, sink);
+                }
+                return;
+            }
+        };
+        self.approved(caller, is_approved, sink);
+    }
+
+    /// Handles a question about a tool call that nobody answered: the call counts as refused.
+    pub(super) fn approval_failed(&mut self, key: StepKey, caller: StepId, sink: &mut dyn Sink) {
+        self.close(key, sink);
+        sink.record(Record::Failed(key.step));
+        self.approved(caller, false, sink);
+    }
+
+    /// Makes the call that the model of the step `caller` wants, or tells the model that a person has refused it.
+    fn approved(&mut self, caller: StepId, is_approved: bool, sink: &mut dyn Sink) {
+        self.program.bind(Bound::Nothing);
+        let Underway { pending: Some(key), calling: Some(tool), .. } = self.underway(caller) else {
+            return;
+        };
+        if is_approved {
+            sink.record(Record::Called(key, None, tool));
+            sink.effect(Effect::Call(key, tool));
+            self.macrostep(None, sink);
+            return;
+        }
+        self.counts_mut(key.leaf).fails_here += 1;
+        sink.record(Record::CallFailed(key, tool));
+        self.program.bind(Bound::Refused(Caller::Step(caller)));
+        self.call_ended(key, sink);
     }
 
     /// Handles the result of a tool that the step's model called. Whether the call succeeded or failed, the model is asked again under the
@@ -723,25 +845,43 @@ impl<P: Program> Stepper<P> {
                 return Receipt::Refused;
             }
         }
+        self.call_ended(key, sink);
+        Receipt::Handled
+    }
+
+    /// Asks the model of the step again, now that its tool call has ended.
+    fn call_ended(&mut self, key: StepKey, sink: &mut dyn Sink) {
+        let StepKey { step, leaf, .. } = key;
+        let in_walk = self.awaits(key);
         self.underway_mut(step).calling = None;
         self.program.bind(Bound::Nothing);
         self.look_for_loop(sink);
         // `streak` and `last_result` have changed, which may enable eventless transitions.
         self.macrostep(None, sink);
         if !self.is_open(key) {
-            return Receipt::Handled;
+            return;
         }
         if !self.charge_call(self.tables.steps[step.index()].state, key.leaf, sink) {
             if !self.is_over() && self.is_open(key) {
-                self.close(key);
+                self.close(key, sink);
                 self.program.bind(Bound::Nothing);
                 self.step_failed(step, leaf, in_walk, sink);
             }
-            return Receipt::Handled;
+            return;
         }
         sink.record(Record::Started(key));
         sink.effect(Effect::Start(key));
         self.macrostep(None, sink);
-        Receipt::Handled
     }
+}
+
+/// The `tool` lines of a step for a tool, with their rows.
+fn tool_lines(
+    tables: &Tables,
+    step: StepId,
+    tool: ToolId,
+) -> impl Iterator<Item = (usize, ToolLineRow)> + '_ {
+    let rows = tables.steps.get(step.index()).map_or(Span::EMPTY, |row| row.tool_lines);
+    let rows = rows.range().map(|nth| (nth, tables.tool_lines[nth]));
+    rows.filter(move |(_, line)| line.tools.of(&tables.tool_pool).contains(&tool))
 }

@@ -198,9 +198,16 @@ impl Ranges {
             let guard = transition.guard.as_ref().filter(|_| !together && !exits && !later);
             blocks.push(Block::new(chart, guard, &transition.actions));
         }
+        // The condition of a `tool` line has just been evaluated.
+        let calling = chart.tool_lines().filter(|line| self.sets(&line.calling));
+        let calling: Vec<_> = calling.collect();
+        blocks.extend(
+            calling.iter().map(|line| Block::new(chart, line.guard.as_ref(), &line.calling)),
+        );
         // `written` includes the blocks of transitions, which were added above with their guards.
+        let lines = chart.transitions.iter().map(|transition| transition.actions.as_ptr());
         let lines: BTreeSet<*const Action> =
-            chart.transitions.iter().map(|transition| transition.actions.as_ptr()).collect();
+            lines.chain(calling.iter().map(|line| line.calling.as_ptr())).collect();
         let others = chart.bodies().filter(|b| self.sets(b) && !lines.contains(&b.as_ptr()));
         blocks.extend(others.map(|block| Block::new(chart, None, block)));
         blocks

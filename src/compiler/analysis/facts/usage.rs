@@ -288,6 +288,8 @@ fn of_steps<'c>(chart: &'c Chart, visit: &mut dyn FnMut(ExprOwner, &'c Expr)) {
     for (i, step) in chart.steps.iter().enumerate() {
         step.guard.iter().for_each(|e| visit(ExprOwner::Step(StepId::at(i)), e));
         step.ends_turn.iter().for_each(|e| visit(ExprOwner::Other, e));
+        let lines = step.tool_lines.iter().filter_map(|line| line.guard.as_ref());
+        lines.for_each(|e| visit(ExprOwner::Other, e));
         step.each.iter().for_each(|each| visit(ExprOwner::Other, &each.list));
         step.prompt.iter().flat_map(Template::holes).for_each(|e| visit(ExprOwner::Other, e));
         match &step.kind {

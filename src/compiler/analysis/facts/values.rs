@@ -509,6 +509,8 @@ pub(crate) fn thresholds(chart: &Chart) -> Vec<Vec<i64>> {
     };
     chart.transitions.iter().filter_map(|t| t.guard.as_ref()).for_each(|e| compared(e, &mut note));
     chart.predicates.iter().for_each(|p| compared(&p.expr, &mut note));
+    let lines = chart.tool_lines().filter_map(|line| line.guard.as_ref());
+    lines.for_each(|e| compared(e, &mut note));
     for block in chart.bodies() {
         Action::walk(block, &mut |action| match action {
             Action::Assign(id, value) => value.walk(&mut |part| note(*id, part)),

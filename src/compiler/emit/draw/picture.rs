@@ -23,7 +23,8 @@ use chartc_core::arena::{StateId, StepId, TransitionId};
 use chartc_core::machine::LimitKind;
 use chartc_core::model::{
     Action, BinaryOp, Chart, ChoiceKind, Each, Expr, ExprKind, Failure, Field, Limits, Lost,
-    Observable, Otherwise, Starts, State, StateKind, Status, Step, StepKind, Transition, Trigger,
+    Observable, Otherwise, Starts, State, StateKind, Status, Step, StepKind, ToolLine, Transition,
+    Trigger,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,7 +111,12 @@ impl<'c> Places<'c> {
                 StateKind::Atomic | StateKind::Final { .. } | StateKind::History { .. } => {}
             }
         }
-        let homes = chart.steps.iter().map(|s| homes(chart, s.state, s.guard.as_ref()).0).collect();
+        let homes = chart.steps.iter().map(|step| {
+            // A question about a tool call is shown with the step whose model makes the call.
+            let is_own = step.approves.is_none();
+            is_own.then(|| homes(chart, step.state, step.guard.as_ref()).0).unwrap_or_default()
+        });
+        let homes = homes.collect();
         Self { chart, map, top, border, bottom, homes }
     }
 
@@ -754,11 +760,37 @@ pub(in crate::emit) fn step(chart: &Chart, id: StepId, guard: impl Fn(&str) -> S
     if let Some(tools) = step.tools {
         text.push_str(&format!(" (tools {})", chart.tool_sets[tools.set.index()].name));
     }
+    text.extend(step.tool_lines.iter().map(|line| tool_line(chart, line)));
     let always = chartc_core::model::ExprKind::Bool(true);
     if step.ends_turn.as_ref().is_some_and(|e| e.kind == always) {
         text.push_str(" (ends turn)");
     }
     LabelRow { is_many: step.each.is_some(), ..row(word, look, text) }
+}
+
+/// What a `tool` line says, in parentheses: `(fs.write up to 3 if ready)`, `(fs.write human)`.
+fn tool_line(chart: &Chart, line: &ToolLine) -> String {
+    let tools = line.tools.iter().map(|tool| chart.tools[tool.index()].name.as_str());
+    let mut text = format!(" ({}", tools.collect::<Vec<_>>().join(" | "));
+    if let Some(most) = line.most {
+        text.push_str(&format!(" up to {most}"));
+    }
+    let guard = line.guard.as_ref().and_then(|guard| match &guard.kind {
+        // The first conjunct is the bound.
+        ExprKind::Binary(BinaryOp::And, _, rest) if line.most.is_some() => Some(&**rest),
+        _ if line.most.is_some() => None,
+        _ => Some(guard),
+    });
+    if let Some(guard) = guard {
+        text.push_str(&format!(
+            " if {}",
+            short(&notation::expression(chart, guard), LONGEST_BLOCK)
+        ));
+    }
+    if line.asks.is_some() {
+        text.push_str(" human");
+    }
+    text + ")"
 }
 
 fn conjunct(chart: &Chart, expr: &Expr, of: usize) -> String {

@@ -26,6 +26,7 @@ use super::Context;
 use super::code::{self, Binding, Code, Constant, Fragment, Use, code};
 use super::expr::{Writer, loop_head};
 use super::methods::{Arms, Hook, Methods, for_trigger};
+use super::names;
 use super::tables::transition_comment;
 use chartc_core::arena::{EventId, SendId, StateId, StepId, TransitionId, VarId};
 use chartc_core::model::{
@@ -70,6 +71,12 @@ pub(super) fn blocks(context: &Context<'_>) -> Arms {
             add(Block::Asking(StepId::at(i)), &format!("asking {}", step.name));
         }
     }
+    for (nth, line) in (0..).zip(context.chart.tool_lines()) {
+        if !line.calling.is_empty() {
+            let title = chartc_core::wording::tool_line_of(&context.tables, nth as usize);
+            add(Block::Calling(nth), &format!("calling by {title}"));
+        }
+    }
     arms
 }
 
@@ -83,6 +90,7 @@ pub(super) fn path(block: Block) -> String {
             format!("Transition(arena::TransitionId({}))", transition.0)
         }
         Block::Asking(step) => format!("Asking(arena::StepId({}))", step.0),
+        Block::Calling(nth) => format!("Calling({nth})"),
     }
 }
 
@@ -94,6 +102,9 @@ pub(super) fn list<'c>(context: &Context<'c>, block: Block) -> &'c [Action] {
         Block::Default(state) => &context.chart.state(state).default_actions,
         Block::Transition(transition) => &context.chart.transition(transition).actions,
         Block::Asking(step) => &context.chart.steps[step.index()].asking,
+        Block::Calling(nth) => {
+            context.chart.tool_lines().nth(nth as usize).map_or(&[][..], |line| &line.calling)
+        }
     }
 }
 
@@ -109,14 +120,30 @@ pub(super) fn of(context: &Context<'_>, block: Block, place: Option<&Place>) -> 
                 Trigger::Turn
             }
         }
-        Block::Entry(..) | Block::Exit(..) | Block::Default(_) => Trigger::Turn,
+        Block::Entry(..) | Block::Exit(..) | Block::Default(_) | Block::Calling(_) => Trigger::Turn,
     };
     let mut exprs: Vec<&Expr> = Vec::new();
     Action::walk(list, &mut |action| exprs.extend(action.expressions()));
     let (mut writer, reading) = for_trigger(context, &trigger, &exprs, true);
     writer.place = place.cloned();
+    if let Block::Asking(step) = block {
+        writer.payload.extend(arguments(context, step));
+    }
     let body = actions(&mut writer, list);
     code!("{before}{body}", before = reading.before(&body), body)
+}
+
+/// The arguments of the tool call about which a step asks a person.
+fn arguments(context: &Context<'_>, step: StepId) -> Vec<Code> {
+    let line = context.chart.tool_lines().find(|line| line.asks == Some(step));
+    let tool = line.and_then(|line| line.tools.first());
+    let params = tool.map_or(&[][..], |tool| &context.chart.tools[tool.index()].params).iter();
+    let read = params.enumerate().map(|(nth, param)| {
+        let ty = names::owned(context, &param.ty);
+        let call = format!("generated::argument::<{ty}, _, _, _, _>(&self.bound, {nth})");
+        Code::tried(call, param.ty.clone(), true)
+    });
+    read.collect()
 }
 
 /// The number of actions in a row that stand together. The time that the Rust compiler takes grows with the square of their number.

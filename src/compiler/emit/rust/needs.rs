@@ -94,6 +94,7 @@ fn expressions(chart: &Chart, waits: &[Wait], found: &mut dyn FnMut(&Expr)) {
     for step in &chart.steps {
         step.guard.iter().chain(&step.ends_turn).for_each(&mut *found);
         step.each.iter().for_each(|each| found(&each.list));
+        step.tool_lines.iter().filter_map(|line| line.guard.as_ref()).for_each(&mut *found);
         step.prompt.iter().flat_map(Template::holes).for_each(&mut *found);
         match &step.kind {
             StepKind::Call(_, arguments) => arguments.iter().for_each(&mut *found),

@@ -95,11 +95,20 @@ fn arms(context: &Context<'_>) -> Vec<Arms> {
             permissions.arm(i, &text, Fragment::default(), code.result(true));
         }
     }
+    let mut lines = hook("tool_guard", &[("nth", "usize")], "nth", "bool", "true");
+    for (nth, line) in chart.tool_lines().enumerate() {
+        if let Some(guard) = &line.guard {
+            let text = chartc_core::wording::tool_line_of(&context.tables, nth);
+            let code = Writer::new(context).truth(guard);
+            lines.arm(nth, &text, Fragment::default(), code.result(true));
+        }
+    }
     vec![
         guards,
         alternative_arms(context),
         steps,
         permissions,
+        lines,
         ends,
         deadlines(context),
         keep::arguments(context),

@@ -8,8 +8,8 @@ use chartc_core::model::ActionForm;
 use chartc_core::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, RenameRow, RenamedRow, Route, Span, StartsRow, StateRow, StateRowKind,
-    StepRow, StepRowKind, Summary, Tables, ToolRow, TransitionRow, TriggerRow, TypeRow, TypedRow,
-    WalkRow,
+    StepRow, StepRowKind, Summary, Tables, ToolLineRow, ToolRow, TransitionRow, TriggerRow,
+    TypeRow, TypedRow, WalkRow,
 };
 use codegen::Scope;
 use std::fmt::Write;
@@ -60,6 +60,7 @@ pub(super) fn emit(context: &Context<'_>, scope: &mut Scope) {
     out.rows(("tools", "ToolRow"), t.tools.iter(), tool);
     out.rows(("clients", "ClientRow"), t.clients.iter(), client);
     out.rows(("permissions", "PermissionRow"), t.permissions.iter(), permission);
+    out.rows(("tool_lines", "ToolLineRow"), t.tool_lines.iter(), tool_line);
     if t.walks.len() > 1 || t.walks.iter().any(|walk| walk.steps.len > 0) {
         out.rows(("walks", "WalkRow"), t.walks.iter(), walk);
     }
@@ -377,7 +378,16 @@ fn step(row: &StepRow) -> String {
         .add("accepts_cut", row.accepts_cut)
         .add("exact", row.is_exact)
         .add("asking", row.asking)
+        .part("tool_lines", row.tool_lines)
+        .with("approves", row.approves.map(|step| step.0.to_string()))
         .0
+}
+
+fn tool_line(row: &ToolLineRow) -> String {
+    let ToolLineRow { tools, guard, calling, asks } = *row;
+    let asks = asks.map_or("None".to_owned(), |step| format!("Some(StepId({}))", step.0));
+    let tools = span(tools);
+    format!("ToolLineRow {{ tools: {tools}, guard: {guard}, calling: {calling}, asks: {asks} }}")
 }
 
 fn each(row: EachRow) -> String {

@@ -300,7 +300,8 @@ fn add(next: &mut Next, rule: Rule) {
             next.name = true;
             &[]
         }
-        Rule::tool_pattern => {
+        Rule::approval => &["human"],
+        Rule::tool_pattern | Rule::tool_sum => {
             next.name = true;
             &["any"]
         }

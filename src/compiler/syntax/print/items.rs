@@ -30,8 +30,8 @@ use crate::syntax::{
     ExprKind, FailWord, FailureReason, From, Function, FunctionKind, GivenFunction, Insert,
     InsertPosition, Item, Limit, Line, LineKind, Lost, May, MayKind, Meta, MetaValue, Noted,
     Outcome, OutcomeKind, Path, Policy, Record, Scenario, State, StateItem, StateKind, Step,
-    StepItem, StepKind, StepRef, Tail, Target, TemplatePart, TestAnswer, TestItem, Tool,
-    ToolPattern, ToolSet, Variable, VariableKind, is_lower_snake, is_reserved,
+    StepItem, StepKind, StepRef, Tail, Target, TemplatePart, TestAnswer, TestItem, Tool, ToolLine,
+    ToolPattern, ToolSet, ToolSum, Variable, VariableKind, is_lower_snake, is_reserved,
 };
 
 /// Prints `chart N { … }`.
@@ -261,12 +261,13 @@ pub(super) fn tool(out: &mut Out, node: &Tool) {
 
 /// Prints a `tools`.
 pub(super) fn tool_set(out: &mut Out, node: &ToolSet) {
-    out.push(&format!("tools {} = ", lower(&node.name.node)));
+    out.push(&format!("tools {} = {}", lower(&node.name.node), tool_sum(&node.tools)));
+}
+
+fn tool_sum(node: &ToolSum) -> String {
     let plus: Vec<String> = node.plus.iter().map(event_pattern).collect();
-    out.push(&plus.join(" | "));
-    for minus in &node.minus {
-        out.push(&format!(" - {}", event_pattern(minus)));
-    }
+    let minus = node.minus.iter().map(|one| format!(" - {}", event_pattern(one)));
+    plus.join(" | ") + &minus.collect::<String>()
 }
 
 fn event_pattern(pattern: &ToolPattern) -> String {
@@ -482,7 +483,7 @@ fn may(out: &mut Out, node: &May) {
             }
         }
         MayKind::Call(set, into) => {
-            out.push(&format!("may call {}", path(set)));
+            out.push(&format!("may call {}", tool_sum(set)));
             if let Some(into) = into {
                 out.push(&format!(" into {}", lower(&into.node)));
             }
@@ -625,9 +626,21 @@ fn step_item(out: &mut Out, node: &StepItem) {
     match node {
         StepItem::Prompt(text) => out.push(&format!("prompt {}", template(text, out.level))),
         StepItem::Tools(set, calls) => {
-            out.push(&format!("tools {}", path(set)));
+            out.push(&format!("tools {}", tool_sum(set)));
             if let Some(calls) = calls {
                 out.push(&format!(" calls {}", calls.node));
+            }
+        }
+        StepItem::Tool(ToolLine { tools, most, guard, approval }) => {
+            out.push(&format!("tool {}", tool_sum(tools)));
+            if let Some(most) = most {
+                out.push(&format!(" up to {}", most.node));
+            }
+            if let Some(guard) = guard {
+                out.push(&format!(" if {}", expr(guard, out.level)));
+            }
+            if let Some(text) = approval {
+                out.push(&format!(" human {}", template(text, out.level)));
             }
         }
         StepItem::Policy(node) => out.push(&policy(node, out.level)),

@@ -182,8 +182,16 @@ impl Follower {
                 }
                 // The call is open under the key of the question that has chosen it.
                 Effect::Call(key, tool) => {
-                    for open in self.open.iter_mut().filter(|open| open.key == *key) {
-                        open.tool = Some(*tool);
+                    match self.open.iter_mut().find(|open| open.key == *key) {
+                        Some(open) => open.tool = Some(*tool),
+                        // A person has approved the call.
+                        None => {
+                            self.open.push(Open {
+                                key: *key,
+                                tool: Some(*tool),
+                                offers: Vec::new(),
+                            });
+                        }
                     }
                 }
                 Effect::Cancel(key) => self.open.retain(|open| open.key != *key),

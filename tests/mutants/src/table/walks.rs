@@ -170,7 +170,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "step-of-an-inactive-state-passed",
-                &[("row.kind.is_walked() && self.is_active(row.state)", "row.kind.is_walked()")],
+                &[("row.is_walked() && self.is_active(row.state)", "row.is_walked()")],
                 &[
                     "semantics::walks::a_walk_that_has_ended_goes_on_when_an_event_enters_states_with_further_steps",
                 ],

@@ -523,6 +523,7 @@ impl<'c> Pool<'c> {
             Block::Default(state) => format!("default_{}", state.0),
             Block::Transition(transition) => format!("actions_{}", transition.0),
             Block::Asking(step) => format!("asking_{}", step.0),
+            Block::Calling(nth) => format!("calling_{nth}"),
         };
         let body = blocks::of(self.context, block, Some(place));
         let path = blocks::path(block);

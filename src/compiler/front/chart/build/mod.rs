@@ -30,8 +30,8 @@ use crate::syntax::{
     self, Argument, Chart, ChartItem, Check, CheckSubject, Claim, Client, ClientOption, Component,
     Ends, Entry, Enum, Expr, ExprKind, Field, Function, FunctionKind, Import, Insert,
     InsertPosition as At, Item, Meta, MetaValue, Method, Noted, Param, Predicate, Record,
-    SubjectKind, Template, TemplatePart, Tool, ToolPattern, ToolSet, TypeExpr, TypeKind, UnaryOp,
-    UnitBound, Variable, VariableKind, is_lower_snake, is_upper_camel,
+    SubjectKind, Template, TemplatePart, Tool, ToolPattern, ToolSet, ToolSum, TypeExpr, TypeKind,
+    UnaryOp, UnitBound, Variable, VariableKind, is_lower_snake, is_upper_camel,
 };
 use pest::iterators::{Pair, Pairs};
 use recover::BodyKind;
@@ -708,11 +708,26 @@ fn tool(cx: &mut Cx<'_>, pair: P<'_>) -> Tool {
 }
 
 fn tool_set(cx: &mut Cx<'_>, pair: P<'_>) -> ToolSet {
-    let mut name = None;
-    let (mut plus, mut minus, mut away) = (Vec::new(), Vec::new(), false);
+    let (mut name, mut tools) = (None, None);
     for part in pair.into_inner() {
         match part.as_rule() {
             Rule::name => name = Some(cx.declared(&part, Spelling::Lower, "a tool set")),
+            Rule::tool_sum => tools = Some(tool_sum(cx, part)),
+            _ => {}
+        }
+    }
+    ToolSet {
+        name: name.expect("a tool set has a name"),
+        tools: tools.expect("a tool set has tools"),
+    }
+}
+
+/// Builds a `Rule::tool_sum`.
+fn tool_sum(cx: &mut Cx<'_>, pair: P<'_>) -> ToolSum {
+    let span = cx.span(&pair);
+    let (mut plus, mut minus, mut away) = (Vec::new(), Vec::new(), false);
+    for part in pair.into_inner() {
+        match part.as_rule() {
             Rule::take_away => away = true,
             Rule::pipe => away = false,
             Rule::tool_pattern => {
@@ -722,7 +737,7 @@ fn tool_set(cx: &mut Cx<'_>, pair: P<'_>) -> ToolSet {
             _ => {}
         }
     }
-    ToolSet { name: name.expect("a tool set has a name"), plus, minus }
+    ToolSum { plus, minus, span }
 }
 
 fn tool_pattern(cx: &mut Cx<'_>, pair: P<'_>) -> ToolPattern {

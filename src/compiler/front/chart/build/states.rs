@@ -28,7 +28,7 @@ use crate::syntax::{
     Expr, FailWord, FailureReason, Forward, From, GivenFunction, History, Initial, Limit, Line,
     LineKind, Lost, May, MayKind, Noted, Outcome, OutcomeKind, ParamArgument, Path, Policy, Run,
     Scenario, State, StateBody, StateItem, StateKind, Step, StepItem, StepKind, StepRef, Tail,
-    Target, Template, TestAnswer, TestItem, Trivia,
+    Target, Template, TestAnswer, TestItem, ToolLine, Trivia,
 };
 use pest::iterators::Pair;
 
@@ -259,8 +259,9 @@ fn event_use(cx: &mut Cx<'_>, pair: P<'_>) -> EventPattern {
 }
 
 fn may_call(cx: &mut Cx<'_>, pair: P<'_>) -> May {
-    let mut parts = pair.into_inner().filter(|p| matches!(p.as_rule(), Rule::path | Rule::name));
-    let set = parts.next().map(|p| cx.path(p)).expect("a call is of a set");
+    let mut parts =
+        pair.into_inner().filter(|p| matches!(p.as_rule(), Rule::tool_sum | Rule::name));
+    let set = parts.next().map(|p| super::tool_sum(cx, p)).expect("a call is of a set");
     let into = parts.next().map(|n| cx.ident(&n));
     May { kind: MayKind::Call(set, into), text: None::<Template> }
 }
@@ -529,6 +530,30 @@ impl Cx<'_> {
     }
 }
 
+/// The number in `up to 20` and the like.
+fn number(cx: &mut Cx<'_>, pair: P<'_>) -> Spanned<u32> {
+    let number = pair.into_inner().find(|p| p.as_rule() == Rule::int);
+    let number = number.expect("it has a number");
+    Spanned::new(cx.count(&number), cx.span(&number))
+}
+
+fn tool_line(cx: &mut Cx<'_>, pair: P<'_>) -> ToolLine {
+    let mut tools = None;
+    let (mut most, mut guard, mut approval) = (None, None, None);
+    for part in pair.into_inner() {
+        match part.as_rule() {
+            Rule::tool_sum => tools = Some(super::tool_sum(cx, part)),
+            Rule::up_to => most = Some(number(cx, part)),
+            Rule::guard => guard = Some(cx.guard(part)),
+            Rule::approval => {
+                approval = parts(part).next().map(|text| cx.template(&text));
+            }
+            _ => {}
+        }
+    }
+    ToolLine { tools: tools.expect("a line is about tools"), most, guard, approval }
+}
+
 fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
     match pair.as_rule() {
         Rule::prompt => {
@@ -539,13 +564,14 @@ fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
             let (mut set, mut calls) = (None, None);
             for part in pair.into_inner() {
                 match part.as_rule() {
-                    Rule::path => set = Some(cx.path(part)),
+                    Rule::tool_sum => set = Some(super::tool_sum(cx, part)),
                     Rule::int => calls = Some(Spanned::new(cx.count(&part), cx.span(&part))),
                     _ => {}
                 }
             }
             StepItem::Tools(set.expect("tools are of a set"), calls)
         }
+        Rule::tool_line => StepItem::Tool(tool_line(cx, pair)),
         Rule::policy => StepItem::Policy(cx.policy(pair)),
         Rule::returns => {
             let (mut ty, mut range, mut into) = (None, None, None);
@@ -585,9 +611,7 @@ fn step_item(cx: &mut Cx<'_>, pair: P<'_>) -> StepItem {
             StepItem::Outcome(Outcome { kind, tail })
         }
         rule @ (Rule::at_a_time | Rule::up_to | Rule::enough) => {
-            let number = pair.into_inner().find(|p| p.as_rule() == Rule::int);
-            let number = number.expect("it has a number");
-            let count = Spanned::new(cx.count(&number), cx.span(&number));
+            let count = number(cx, pair);
             match rule {
                 Rule::at_a_time => StepItem::AtATime(count),
                 Rule::up_to => StepItem::UpTo(count),
