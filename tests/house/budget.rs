@@ -6,17 +6,17 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 67000),
-    ("src", 26540),
-    ("runtime/core/src", 21501),
-    ("runtime/src", 15343),
+    ("src/compiler", 67412),
+    ("src", 26537),
+    ("runtime/core/src", 21758),
+    ("runtime/src", 15380),
     ("runtime/store/src", 3255),
     ("runtime/world/src", 10082),
     ("runtime/adapters/src", 8520),
 ];
 
 /// Files at most.
-const FILES: usize = 471;
+const FILES: usize = 472;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
 const LONG: usize = 37;

@@ -488,7 +488,10 @@ fn asking(cx: &mut Cx<'_>, name: &Ident) -> Option<StepId> {
         cx.unknown("step", &name.node, name.span, known.iter().map(String::as_str));
         return None;
     };
-    cx.record_use(name.span, place, NameKind::Step);
+    // The name of a question about a tool call stands in no declaration.
+    if cx.chart.steps[id.index()].approves.is_none() {
+        cx.record_use(name.span, place, NameKind::Step);
+    }
     if asks(&cx.chart.steps[id.index()].kind) {
         return Some(id);
     }

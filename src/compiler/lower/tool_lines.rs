@@ -20,8 +20,8 @@ use crate::syntax::source::Span;
 use crate::syntax::{self, StepItem};
 use chartc_core::arena::{StepId, ToolId};
 use chartc_core::model::{
-    Action, BinaryOp, CompareOp, Expr, ExprKind, Failure, FailurePolicy, Step, StepKind, ToolLine,
-    Type,
+    Action, BinaryOp, CompareOp, Expr, ExprKind, Failure, FailurePolicy, Rename, Renamed, Step,
+    StepKind, ToolLine, Type,
 };
 use std::collections::BTreeSet;
 
@@ -132,6 +132,10 @@ fn bound(cx: &mut Cx<'_>, id: StepId, written: &syntax::ToolLine) -> (Option<Exp
     let int = |n: i64| of(ExprKind::Int(n), Type::Int);
     let name = format!("calls.{}", written.tools.text());
     let counter = asked::add(cx, &[id], (&name, written.tools.span), int(0));
+    for old in &cx.step_nodes[id.index()].step.renamed {
+        let old = format!("{}.{}.{name}", expr::ASKED, old.node);
+        cx.chart.renames.push(Rename { what: Renamed::Variable(counter), old });
+    }
     let count = of(ExprKind::Variable(counter), Type::Int);
     let more = ExprKind::Binary(BinaryOp::Add, Box::new(count.clone()), Box::new(int(1)));
     let room = vec![(CompareOp::Less, int(i64::from(most.node)))];
@@ -163,6 +167,10 @@ fn ask(cx: &mut Cx<'_>, caller: StepId, tool: ToolId, text: &syntax::Template) {
     step.ends_turn = Some(of(ExprKind::Answer(id), Type::Bool));
     cx.map.steps[id.index()].prompt = Some(text.span);
     cx.map.steps[id.index()].prompt_parts = spans;
+    for old in &cx.step_nodes[caller.index()].step.renamed {
+        let old = format!("{}.{}", old.node, cx.chart.tools[tool.index()].name);
+        cx.chart.renames.push(Rename { what: Renamed::Step(id), old });
+    }
     let line = ToolLine {
         tools: vec![tool],
         guard: None,
