@@ -489,9 +489,9 @@ pub struct StepRow {
 }
 
 impl StepRow {
-    /// Whether the walk of a turn starts the step.
+    /// Whether the walk of a turn starts the step, rather than an event, the entry of its state, or a tool call of a model.
     pub const fn is_walked(&self) -> bool {
-        matches!(self.starts, StartsRow::InTurn)
+        matches!(self.starts, StartsRow::InTurn) && self.approves.is_none()
     }
 
     /// Whether events start the step.
@@ -522,13 +522,6 @@ impl StepRow {
         is_exact: false,
         asking: false,
     };
-}
-
-impl StepRow {
-    /// Whether the walk of a turn starts the step, rather than an event, the entry of its state, or a tool call of a model.
-    pub const fn is_walked(&self) -> bool {
-        self.kind.is_walked() && self.approves.is_none()
-    }
 }
 
 impl TriggerRow {

@@ -256,9 +256,9 @@ impl Step {
         self.each.as_ref().map_or(&self.returns, |each| &each.returns)
     }
 
-    /// Whether the walk of a turn starts the step.
+    /// Whether the walk of a turn starts the step, rather than an event, the entry of its state, or a tool call of a model.
     pub const fn is_walked(&self) -> bool {
-        matches!(self.starts, Starts::InTurn)
+        matches!(self.starts, Starts::InTurn) && self.approves.is_none()
     }
 
     /// The events that start the step; none if it starts otherwise.
