@@ -717,6 +717,7 @@ impl Args {
             calls_per_turn: self.calls_per_turn,
             clock: self.clock.clone(),
             memory: self.memory.as_ref().map(path),
+            client: None,
             params: given.params.clone(),
             inputs: given.inputs.clone(),
         }

@@ -30,7 +30,7 @@ use crate::world::{ArtifactMemory, Auctioneer, NewAgent, World};
 use chartc_core::expr::{Map, Value};
 use chartc_core::host::{Host, ToolCall};
 use chartc_core::interpreter::Interpreter;
-use chartc_core::model::{Chart, Step, StepKind, Transition, Trigger, VariableKind};
+use chartc_core::model::{Chart, Step, Transition, Trigger, VariableKind};
 use chartc_core::plan::Plan;
 use chartc_runtime::Session;
 use chartc_runtime::agent::{
