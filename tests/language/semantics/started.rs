@@ -19,4 +19,7 @@ cases! { "started.cases":
     an_event_that_is_deferred_waits_until_the_step_has_ended
     a_sent_event_starts_the_step_and_a_raised_one_does_not
     an_event_that_comes_while_a_walk_waits_starts_the_step_at_once
+    a_step_of_several_regions_that_ends_at_once_starts_once
+    a_list_that_is_too_long_ends_no_turn
+    a_tool_of_the_model_is_called_before_it_answers
 }

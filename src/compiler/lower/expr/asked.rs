@@ -95,13 +95,7 @@ pub(in crate::lower) fn field(
         cx.report(TYPE_ERROR.at(name.span, message));
         return Some(unknown(&name.node));
     }
-    let is_datum = sources
-        .iter()
-        .all(|source| matches!(source.kind, ExprKind::Variable(id) if is_asked(cx, id)));
-    if !is_datum {
-        refuse_each(cx, &questions, base.to(name.span));
-    }
-    refuse_regions(cx, &questions, base.to(name.span));
+    refuse_several(cx, &questions, &sources, base.to(name.span));
     let id = match (&*questions, &sources[0].kind) {
         // The data of an event has a variable of its own already.
         ([_], ExprKind::Variable(id)) if is_asked(cx, *id) => *id,
@@ -224,6 +218,17 @@ pub(in crate::lower) fn refuse_regions(cx: &mut Cx<'_>, questions: &[StepId], sp
         let why = "may be asked in several regions at a time";
         refuse(cx, id, span, why, "move the question into a region");
     }
+}
+
+/// Reports questions of which several may be open at a time, so that it is unclear what was asked. Data of an event belong to all elements
+/// of a step.
+fn refuse_several(cx: &mut Cx<'_>, questions: &[StepId], sources: &[Expr], span: Span) {
+    let is_datum =
+        |source: &Expr| matches!(source.kind, ExprKind::Variable(id) if is_asked(cx, id));
+    if !sources.iter().all(is_datum) {
+        refuse_each(cx, questions, span);
+    }
+    refuse_regions(cx, questions, span);
 }
 
 /// Reports steps that ask for each element, so that it is unclear what was asked.
