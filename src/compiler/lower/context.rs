@@ -33,7 +33,8 @@ use chartc_core::arena::{
     VarId,
 };
 use chartc_core::model::{
-    Chart, Failure, FailurePolicy, Forward, Receiver, Renamed, Retry, StepKind, Transition, Type,
+    Chart, Failure, FailurePolicy, Field, Forward, Receiver, Renamed, Retry, StepKind, Transition,
+    Type, TypeDef, TypeKind,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -96,6 +97,9 @@ pub(super) struct Cx<'s> {
 
 /// Declared names, each with its id and the place of its declaration.
 pub(super) type Table<Id> = BTreeMap<String, (Id, Span)>;
+
+/// The records and enums of the language. A chart contains those that it uses; a type of the same name hides them.
+pub(super) const BUILT_IN: [&str; 3] = ["Message", "Role", "Image"];
 
 /// The declared names of a chart.
 #[derive(Default)]
@@ -575,6 +579,39 @@ pub enum NameKind {
 }
 
 impl<'s> Cx<'s> {
+    /// The type of this name that the chart or the language declares, with the place of its declaration in a file.
+    pub(super) fn type_of(&mut self, name: &str, span: Span) -> Option<(TypeId, Option<Span>)> {
+        if let Some((id, place)) = self.names.types.get(name).copied() {
+            return Some((id, Some(place)));
+        }
+        let known = BUILT_IN.into_iter().find(|known| *known == name)?;
+        if let Some(id) = self.names.built_in.get(known) {
+            return Some((*id, None));
+        }
+        let field = |name: &str, ty| Field { name: name.to_owned(), ty, range: None };
+        let (doc, kind) = match known {
+            "Message" => {
+                // A role of another type would be no role.
+                if self.names.types.contains_key("Role") {
+                    return None;
+                }
+                let (role, _) = self.type_of("Role", span)?;
+                let fields = vec![field("role", Type::Named(role)), field("text", Type::Text)];
+                ("A message of a conversation.", TypeKind::Record(fields))
+            }
+            "Role" => {
+                let roles = ["system", "user", "assistant", "tool"];
+                ("Who has written a message.", TypeKind::Enum(roles.map(str::to_owned).to_vec()))
+            }
+            _ => ("A picture.", TypeKind::Record(vec![field("url", Type::Text)])),
+        };
+        let id = TypeId::at(self.chart.types.len());
+        self.chart.types.push(TypeDef { name: known.to_owned(), doc: doc.to_owned(), kind });
+        self.map.types.push(span);
+        self.names.built_in.insert(known, id);
+        Some((id, None))
+    }
+
     /// Records the meaning of a name.
     pub(super) fn record_use(&mut self, at: Span, declared: Span, kind: NameKind) {
         if self.records {

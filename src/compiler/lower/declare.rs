@@ -29,7 +29,6 @@ use crate::syntax::{self, Ends, Entry, Param, Path, TemplatePart, TypeExpr};
 use chartc_core::arena::{
     ClientId, EventId, FunctionId, PredicateId, StateId, ToolId, TypeId, VarId,
 };
-use chartc_core::expr::format::python_repr;
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
     ActionForm, Client, Event, Expr, ExprKind, FailureKind, FailureKinds, Field, Function,
@@ -402,7 +401,7 @@ pub(super) fn range(
     let low = constant(cx, low, ty, "a range");
     let high = constant(cx, high, ty, "a range");
     let (low, high) = (low?, high?);
-    if above(&low, &high) {
+    if expr::above(&low, &high) {
         cx.report(TYPE_ERROR.at(whole, "the range is empty: its bounds are reversed"));
         return None;
     }
@@ -421,40 +420,9 @@ pub(super) fn numbers(cx: &mut Cx<'_>, written: Option<&Ends>, ty: &Type) -> Opt
     range(cx, low, high, ty)
 }
 
-/// Reports a literal outside of the range of `name`. Whether the value is a literal.
-pub(super) fn refuse_outside(
-    cx: &mut Cx<'_>,
-    (low, high): &Within,
-    name: &str,
-    value: &Expr,
-    span: Span,
-) -> bool {
-    let Some(value) = expr::value_of(value) else { return false };
-    if above(low, &value) || above(&value, high) {
-        let message = format!("this lies outside of the range of `{name}`");
-        let shown = |value| python_repr(value).unwrap_or_default();
-        let help = format!("`{name}` is in {}..{}", shown(low), shown(high));
-        cx.report(TYPE_ERROR.at(span, message).help(help));
-    }
-    true
-}
-
-/// Whether `a > b`, for two numbers or durations of one type.
-pub(super) fn above(a: &Value, b: &Value) -> bool {
-    if let (Value::Int(a), Value::Int(b)) = (a, b) {
-        a > b
-    } else if let (Value::Float(a), Value::Float(b)) = (a, b) {
-        a > b
-    } else if let (Value::Duration(a), Value::Duration(b)) = (a, b) {
-        a > b
-    } else {
-        false
-    }
-}
-
 fn refuse_default(cx: &mut Cx<'_>, range: &Within, default: &Expr, span: Span) {
     let Some(value) = expr::value_of(default) else { return };
-    if above(&range.0, &value) || above(&value, &range.1) {
+    if expr::above(&range.0, &value) || expr::above(&value, &range.1) {
         cx.report(TYPE_ERROR.at(span, "the default lies outside of the range"));
     }
 }
@@ -571,43 +539,7 @@ static PLAIN: [(&str, Type); 6] = [
 
 /// The names of the types of the language.
 pub fn language_types<'n>() -> impl Iterator<Item = &'n str> {
-    PLAIN.iter().map(|(name, _)| *name).chain(CONTAINERS).chain(BUILT_IN)
-}
-
-/// The records and enums of the language. A chart contains those that it uses; a type of the same name hides them.
-const BUILT_IN: [&str; 3] = ["Message", "Role", "Image"];
-
-/// The type of this name that the chart or the language declares, with the place of its declaration in a file.
-pub(super) fn type_of(cx: &mut Cx<'_>, name: &str, span: Span) -> Option<(TypeId, Option<Span>)> {
-    if let Some((id, place)) = cx.names.types.get(name).copied() {
-        return Some((id, Some(place)));
-    }
-    let known = BUILT_IN.into_iter().find(|known| *known == name)?;
-    if let Some(id) = cx.names.built_in.get(known) {
-        return Some((*id, None));
-    }
-    let field = |name: &str, ty| Field { name: name.to_owned(), ty, range: None };
-    let (doc, kind) = match known {
-        "Message" => {
-            // A role of another type would be no role.
-            if cx.names.types.contains_key("Role") {
-                return None;
-            }
-            let (role, _) = type_of(cx, "Role", span)?;
-            let fields = vec![field("role", Type::Named(role)), field("text", Type::Text)];
-            ("A message of a conversation.", TypeKind::Record(fields))
-        }
-        "Role" => {
-            let roles = ["system", "user", "assistant", "tool"];
-            ("Who has written a message.", TypeKind::Enum(roles.map(str::to_owned).to_vec()))
-        }
-        _ => ("A picture.", TypeKind::Record(vec![field("url", Type::Text)])),
-    };
-    let id = TypeId::at(cx.chart.types.len());
-    cx.chart.types.push(TypeDef { name: known.to_owned(), doc: doc.to_owned(), kind });
-    cx.map.types.push(span);
-    cx.names.built_in.insert(known, id);
-    Some((id, None))
+    PLAIN.iter().map(|(name, _)| *name).chain(CONTAINERS).chain(context::BUILT_IN)
 }
 
 /// Declares all records and enums. All names come first, so that types may refer to each other in any order.
@@ -715,7 +647,7 @@ fn named_type(cx: &mut Cx<'_>, name: &str, span: Span) -> Type {
     if let Some((_, plain)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
         return plain.clone();
     }
-    if let Some((id, place)) = type_of(cx, name, span) {
+    if let Some((id, place)) = cx.type_of(name, span) {
         if let Some(place) = place {
             cx.record_use(span, place, NameKind::Type);
         }

@@ -1,7 +1,6 @@
 //! Lowers the outcomes of steps and the events that are sent to other charts.
 
 use super::context::Cx;
-use super::declare::above;
 use super::expr::{self, Env};
 use super::nodes::{self, Draft};
 use super::{Lowered, TransitionSpans, transitions};
@@ -270,7 +269,7 @@ fn unheard(event: &Event, from: &Chart, to: &Lowered, span: Span) -> Option<Diag
 /// Whether every value of the range `sent` is in `wanted`.
 fn covers(wanted: Option<&Within>, sent: Option<&Within>) -> bool {
     let Some((low, high)) = wanted else { return true };
-    sent.is_some_and(|(least, most)| !above(low, least) && !above(most, high))
+    sent.is_some_and(|(least, most)| !expr::above(low, least) && !expr::above(most, high))
 }
 
 /// Whether a value of a type of one chart may be a value of a type of the other.

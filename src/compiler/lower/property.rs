@@ -222,7 +222,7 @@ fn given(
         let (low, high) = declare::range(cx, from, to, &ty)?;
         if let VariableKind::Param { range: Some((least, most)) } =
             &cx.chart.variables[id.index()].kind
-            && (declare::above(least, &low) || declare::above(&high, most))
+            && (expr::above(least, &low) || expr::above(&high, most))
         {
             let finding = TYPE_ERROR.at(
                 from.span.to(to.span),

@@ -481,7 +481,7 @@ fn given(
 
 fn in_range(cx: &mut Cx<'_>, param: &Param<'_>, value: &Expr, span: Span) {
     if let Some(range) = &param.range {
-        declare::refuse_outside(cx, range, param.name, value, span);
+        expr::refuse_outside(cx, range, param.name, value, span);
     }
 }
 

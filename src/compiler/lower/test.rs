@@ -307,7 +307,7 @@ fn given(cx: &mut Cx<'_>, name: &Ident, written: &syntax::Expr) -> Option<(VarId
     };
     let lowered = constant(cx, written, &ty);
     if let VariableKind::Param { range: Some(range) } = &kind {
-        declare::refuse_outside(cx, range, &name.node, &lowered, written.span);
+        expr::refuse_outside(cx, range, &name.node, &lowered, written.span);
     }
     Some((id, lowered))
 }

@@ -142,14 +142,14 @@ fn charts() -> Vec<(&'static str, String)> {
             "ranges of records, answers, options and tools",
             "type P { n: Int in 0..9  t: Text } tool w.count(n: Int in 0..9) -> Int \
              fn many(n: Int in 0..9) -> Int else -3 \
-             chart R { event a(p: P) event b(j: Json) event c(all: List(P)) var m: Int = 0 var p: P = P { n: 1 t: \"\" } \
+             chart R { event a(p: P) event b(k: Int) event c(all: List(P)) var m: Int = 0 var p: P = P { n: 1 t: \"\" } \
              var talk: List(Message) = [] var t: Text = \"\" initial s \
-             state s { on a(q) { p = q } on b(j) -> u { m = 1  p = j  m = many(p.n + 3) } on c(all) { m = len(all) } \
+             state s { on a(q) { p = q } on b(k) -> u { m = 1  p = P { n: k  t: \"b\" }  m = many(p.n + 3) } on c(all) { m = len(all) } \
              llm k { prompt \"{talk}\" returns Int in 0..9 into m  retry 1 then skip } -> u } \
              state u { ask q on turn else s { prompt \"{options}\" retry 1 } \
              may o(n: Int in 0..9, x: Float in 0..1) -> s { p = P { n: n * 2  t: \"o\" }  talk = talk[0:3] + [Message { role: Role.user  text: p.t }] } \
              may call w.count into m -> s { t = \"{talk}\" } call z w.count(m + 4) { retry 0 then skip  done -> s } \
-             on b(j) -> f(m) } final f(n: Int in 0..4) }"
+             on b(k) -> f(m) } final f(n: Int in 0..4) }"
                 .to_owned(),
         ),
     ]

@@ -81,11 +81,6 @@ pub(super) fn builtin_with(
         (Builtin::Bool, [x]) => Ok(Value::Bool(values::truth(x))),
         (Builtin::IsA, [x, Value::Text(name)]) => is_a(x, name).map(Value::Bool),
         (Builtin::IsA, [x, Value::List(names)]) => is_any(x, names).map(Value::Bool),
-        (Builtin::Said, [x]) => said(x, fuel),
-        (Builtin::Within, [x, low, high, Value::Text(name)]) => {
-            values::ranged(name, x, low, high).map_err(|message| EvalError { message })?;
-            fuel.copy(x)
-        }
         (Builtin::Fail, [Value::Text(why)]) => Err(EvalError { message: why.clone() }),
         (Builtin::Lower | Builtin::Upper, [x]) => refused(function, x),
         (Builtin::StartsWith | Builtin::IsA, [x, y]) => {
@@ -140,9 +135,14 @@ fn said(value: &Value, fuel: &Fuel) -> Result<Value, EvalError> {
     Ok(Value::Text(text))
 }
 
-/// Calls a function that takes texts and lists apart, or puts them together.
+/// Calls a function that takes texts and lists apart, or puts them together; also those that charts cannot write.
 fn part_function(function: Builtin, arguments: &[&Value], fuel: &Fuel) -> Result<Value, EvalError> {
     match (function, arguments) {
+        (Builtin::Said, [x]) => said(x, fuel),
+        (Builtin::Within, [x, low, high, Value::Text(name)]) => {
+            values::ranged(name, x, low, high).map_err(|message| EvalError { message })?;
+            fuel.copy(x)
+        }
         (Builtin::Join, [items, Value::Text(separator)]) => join(items, separator, fuel),
         (Builtin::Split, [Value::Text(text)]) => pieces(text.split_whitespace(), fuel),
         (Builtin::Split, [Value::Text(text), Value::Text(separator)]) => {

@@ -3,8 +3,7 @@
 use super::declare::{Field, TypeDef, TypeKind, Within};
 use super::{Chart, ChoiceKind, StepKind, Type};
 use crate::arena::{ChoiceId, StepId, ToolId, TypeId};
-use crate::expr::Value;
-use crate::expr::format::python_repr;
+use crate::value::Value;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -60,10 +59,13 @@ pub fn of_range(chart: &Chart, ty: &Type, range: Option<&Within>) -> String {
 /// The schema of a number with its bounds.
 fn bounded(schema: String, range: Option<&Within>) -> String {
     // The JSON form of a Duration is a text, which has no bounds.
-    let Some((low @ (Value::Int(_) | Value::Float(_)), high)) = range else { return schema };
-    let bound = |value: &Value| python_repr(value).unwrap_or_default();
+    let (low, high) = match range {
+        Some((Value::Int(low), Value::Int(high))) => (low.to_string(), high.to_string()),
+        Some((Value::Float(low), Value::Float(high))) => (format!("{low:?}"), format!("{high:?}")),
+        _ => return schema,
+    };
     let open = schema.strip_suffix('}').unwrap_or(&schema);
-    format!("{open},\"minimum\":{},\"maximum\":{}}}", bound(low), bound(high))
+    format!("{open},\"minimum\":{low},\"maximum\":{high}}}")
 }
 
 fn with_definitions(chart: &Chart, body: String, first: BTreeSet<TypeId>) -> String {

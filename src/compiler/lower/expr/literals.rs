@@ -20,17 +20,16 @@
 
 use super::{Env, expr, inner, may_be_missing, of, unknown};
 use crate::lower::context::{Cx, NameKind};
-use crate::lower::declare::{refuse_outside, type_of};
 use crate::rules::{
     TYPE_ERROR, duplicate_name, unescaped_brace, unknown_name, unknown_placeholder,
 };
 use crate::syntax;
 use crate::syntax::diagnostic::Diagnostic;
 use crate::syntax::source::{Ident, Span};
-use chartc_core::expr::format::format;
+use chartc_core::expr::format::{format, python_repr};
 use chartc_core::expr::{Map, Value};
 use chartc_core::model::{
-    Builtin, Expr, ExprKind, Field, Template, TemplatePart, Type, TypeKind, UnaryOp,
+    Builtin, Expr, ExprKind, Field, Template, TemplatePart, Type, TypeKind, UnaryOp, Within,
 };
 use std::collections::BTreeMap;
 
@@ -110,6 +109,37 @@ fn constant(value: Value) -> Expr {
         Value::Int(n) => of(ExprKind::Int(n), Type::Int),
         Value::Float(x) => of(ExprKind::Float(x), Type::Float),
         _ => of(ExprKind::None, Type::Json),
+    }
+}
+
+/// Reports a literal outside of the range of `name`. Whether the value is a literal.
+pub(in crate::lower) fn refuse_outside(
+    cx: &mut Cx<'_>,
+    (low, high): &Within,
+    name: &str,
+    value: &Expr,
+    span: Span,
+) -> bool {
+    let Some(value) = value_of(value) else { return false };
+    if above(low, &value) || above(&value, high) {
+        let message = format!("this lies outside of the range of `{name}`");
+        let shown = |value| python_repr(value).unwrap_or_default();
+        let help = format!("`{name}` is in {}..{}", shown(low), shown(high));
+        cx.report(TYPE_ERROR.at(span, message).help(help));
+    }
+    true
+}
+
+/// Whether `a > b`, for two numbers or durations of one type.
+pub(in crate::lower) fn above(a: &Value, b: &Value) -> bool {
+    if let (Value::Int(a), Value::Int(b)) = (a, b) {
+        a > b
+    } else if let (Value::Float(a), Value::Float(b)) = (a, b) {
+        a > b
+    } else if let (Value::Duration(a), Value::Duration(b)) = (a, b) {
+        a > b
+    } else {
+        false
     }
 }
 
@@ -394,7 +424,7 @@ pub(in crate::lower) fn record(
     name: &Ident,
     written: &[(Ident, syntax::Expr)],
 ) -> Expr {
-    let found = type_of(cx, &name.node, name.span);
+    let found = cx.type_of(&name.node, name.span);
     if let Some((_, Some(place))) = found {
         cx.record_use(name.span, place, NameKind::Type);
     }

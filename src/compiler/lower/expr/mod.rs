@@ -21,11 +21,11 @@ pub use asked::ASKED;
 pub use calls::names as language_functions;
 pub(super) use calls::{is_language_function, unknown_function};
 pub(super) use literals::{
-    Options, accepts, arguments, expect, is_faulty, refuse_options, template, value_of, zero,
+    Options, above, accepts, arguments, expect, is_faulty, refuse_options, refuse_outside,
+    template, value_of, zero,
 };
 
 use super::context::{Cx, NameKind};
-use super::declare::type_of;
 use crate::rules::{TYPE_ERROR, UNKNOWN_NAME, UNKNOWN_PLACEHOLDER, type_error, unknown_name};
 use crate::syntax;
 use crate::syntax::diagnostic::{Diagnostic, near};
@@ -744,7 +744,7 @@ fn enum_value(
     if env.binds(name) || cx.names.variables.contains_key(name) {
         return None;
     }
-    let (id, place) = type_of(cx, name, span)?;
+    let (id, place) = cx.type_of(name, span)?;
     let TypeKind::Enum(_) = &cx.chart.types[id.index()].kind else { return None };
     if let Some(place) = place {
         cx.record_use(span, place, NameKind::Type);
