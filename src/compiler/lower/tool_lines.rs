@@ -55,7 +55,7 @@ pub(super) fn lower(cx: &mut Cx<'_>, id: StepId) {
                 cx.chart.steps[id.index()].tools.map_or(Vec::new(), |t| cx.chart.tools_of(t.set));
             let own: Vec<String> =
                 own.iter().map(|tool| cx.chart.tools[tool.index()].name.clone()).collect();
-            let what = format!("tool of `{}`", node.name.node);
+            let what = format!("tool of `{}` is named", node.name.node);
             let known = own.iter().map(String::as_str);
             cx.unknown(&what, &written.tools.text(), written.tools.span, known);
             continue;

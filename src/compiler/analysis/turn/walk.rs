@@ -683,6 +683,7 @@ pub fn unreached(chart: &Chart, facts: &Facts) -> Vec<Unreached> {
     let mut by_state: BTreeMap<StateId, Vec<StepId>> = BTreeMap::new();
     for (i, place) in facts.scopes.steps.iter().enumerate() {
         if let [state] = place.within[..]
+            && chart.steps[i].approves.is_none()
             && state != StateId::at(0)
             && facts.reach.can_enter(state)
         {
