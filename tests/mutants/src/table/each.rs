@@ -45,7 +45,7 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "each-free-of-the-turn",
-                &[("walk.calls += u32::from(is_model);", "walk.calls += 0;")],
+                &[("self.count_in_walk(step, is_model);", "self.count_in_walk(step, false);")],
                 &[
                     "semantics::each::it_is_one_step_for_the_calls_of_a_turn_and_each_element_is_a_call_of_the_limits",
                 ],

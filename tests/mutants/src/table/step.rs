@@ -85,8 +85,18 @@ pub(super) fn all() -> Vec<Mutant> {
             ),
             (
                 "two-questions-of-a-leaf",
-                &[("self.question(leaf).is_some()", "false")],
+                &[("fn can_start( … self.question(leaf).is_none()", "true")],
                 &["semantics::questions::a_second_event_while_the_question_is_open_is_refused"],
+            ),
+            (
+                "two-starts-of-a-step",
+                &[("self.underway(step).pending.is_none()", "true")],
+                &["semantics::started::a_step_that_is_under_way_refuses_the_next_event"],
+            ),
+            (
+                "a-start-for-each-region",
+                &[("self.serve_other_leaves(step, leaf, event);", "")],
+                &["semantics::started::a_step_of_several_regions_that_ends_at_once_starts_once"],
             ),
         ],
     );

@@ -281,8 +281,8 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "people-hold-the-walk-up",
                 &[(
-                    "self.start_step(step, leaf, false, sink);",
-                    "self.start_step(step, leaf, true, sink);",
+                    "matches!(kind, StepRowKind::Llm | StepRowKind::Call)",
+                    "!matches!(kind, StepRowKind::Ask { .. })",
                 )],
                 &["semantics::walks::ends::people_and_children_do_not_hold_a_walk_up"],
             ),
