@@ -106,9 +106,9 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "failed-call-not-counted",
                 &[(
-                    "self.close(key);
+                    "self.close(key, sink);
                 self.counts_mut(leaf).fails_here += 1;",
-                    "self.close(key);",
+                    "self.close(key, sink);",
                 )],
                 &["semantics::tools::a_tool_that_fails_leaves_the_state_and_counts"],
             ),

@@ -42,7 +42,7 @@ pub(super) fn all() -> Vec<Mutant> {
                 "timeout-lets-the-call-go-on",
                 &[(
                     "self.cancel(key, sink);
-            self.close(key);",
+            self.close(key, sink);",
                     "let _ = key; break;",
                 )],
                 &["semantics::bounds::a_timeout_line_that_stays_ends_the_step_too"],

@@ -8,7 +8,7 @@ pub(super) fn all() -> Vec<Mutant> {
         &[
             (
                 "step-tools-without-number",
-                &[("self.underway(key.step).called < row.tool_calls", "row.tool_calls > 0")],
+                &[("self.underway(key.step).called >= row.tool_calls", "row.tool_calls == 0")],
                 &[
                     "semantics::step_tools::when_all_calls_are_made_no_tool_is_offered_any_more",
                     "semantics::step_tools::a_run_that_is_saved_during_a_call_goes_on_with_it",
@@ -37,10 +37,33 @@ pub(super) fn all() -> Vec<Mutant> {
             (
                 "step-tools-of-any-set",
                 &[(
-                    "self.step_tools(key, &mut |one| found |= one == tool);",
+                    "self.each_step_tool(key, &mut |one| found |= one == tool);",
                     "found |= tool.0 > 0;",
                 )],
                 &["semantics::step_tools::a_tool_of_another_set_is_forbidden"],
+            ),
+            (
+                "tool-lines-without-condition",
+                &[("!line.guard", "line.tools.len > 0")],
+                &[
+                    "semantics::step_tools::a_tool_is_there_while_its_condition_holds",
+                    "semantics::step_tools::a_tool_is_bounded_in_one_run_of_the_step",
+                ],
+            ),
+            (
+                "tool-calls-not-counted",
+                &[("if line.calling {", "if false {")],
+                &["semantics::step_tools::a_tool_is_bounded_in_one_run_of_the_step"],
+            ),
+            (
+                "tool-calls-without-a-person",
+                &[("asks = asks.or(line.asks);", "let _ = line.asks;")],
+                &["semantics::step_tools::a_person_is_asked_before_the_call"],
+            ),
+            (
+                "tool-calls-made-although-refused",
+                &[("if is_approved {", "if is_approved || !is_approved {")],
+                &["semantics::step_tools::a_person_may_refuse"],
             ),
             (
                 "step-tools-for-nothing",
