@@ -6,10 +6,10 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 67412),
+    ("src/compiler", 67410),
     ("src", 26537),
     ("runtime/core/src", 21758),
-    ("runtime/src", 15380),
+    ("runtime/src", 15391),
     ("runtime/store/src", 3255),
     ("runtime/world/src", 10082),
     ("runtime/adapters/src", 8524),

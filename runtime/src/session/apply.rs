@@ -121,7 +121,8 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         let called = self.host_calls();
         let child = self.path(&member);
         // The machine has taken in the answer without accepting it: it does not fit.
-        if let Some(key) = answered.filter(|key| receipt.is_ok() && !log.accepts(*key)) {
+        let is_taken = |key: StepKey| log.accepts(key) || self.is_asked_about(&member, key, &log);
+        if let Some(key) = answered.filter(|key| receipt.is_ok() && !is_taken(*key)) {
             let why = notes.iter().find(|note| note.about == About::Answer);
             let why = why.map_or("it does not fit the declared type", |note| &note.text);
             self.misfit(&(member.clone(), key), why)?;
@@ -166,6 +167,18 @@ impl<M: Machine, T: trace::Sink> Session<M, T> {
         }
         // Only now, as a call starts from the state after the whole input, and its line follows the input's lines.
         self.begin_all(&member, begun)
+    }
+
+    /// Whether a person is now asked about the tool call that the model of this step wants.
+    fn is_asked_about(&self, member: &[StepKey], key: StepKey, log: &Log) -> bool {
+        let Some(machine) = self.family.member(member) else { return false };
+        let steps = &machine.tables().steps;
+        log.outputs.iter().any(|output| match output {
+            Output::Effect(Effect::Start(k)) => {
+                steps.get(k.step.index()).is_some_and(|row| row.approves == Some(key.step))
+            }
+            Output::Effect(_) | Output::Record(_) | Output::Held(..) => false,
+        })
     }
 
     /// Cancels a call, which the same input may have started. `begun` are the calls that it is to start.

@@ -111,12 +111,7 @@ impl<'c> Places<'c> {
                 StateKind::Atomic | StateKind::Final { .. } | StateKind::History { .. } => {}
             }
         }
-        let homes = chart.steps.iter().map(|step| {
-            // A question about a tool call is shown with the step whose model makes the call.
-            let is_own = step.approves.is_none();
-            is_own.then(|| homes(chart, step.state, step.guard.as_ref()).0).unwrap_or_default()
-        });
-        let homes = homes.collect();
+        let homes = chart.steps.iter().map(|s| homes(chart, s.state, s.guard.as_ref()).0).collect();
         Self { chart, map, top, border, bottom, homes }
     }
 
@@ -140,6 +135,8 @@ impl<'c> Places<'c> {
     /// The states whose labels list a step: those that its `if` names, or else its own state.
     pub(in crate::emit) fn homes(&self, step: StepId) -> &[StateId] {
         match self.homes[step.index()].as_slice() {
+            // A question about a tool call is shown with the step whose model makes the call.
+            _ if self.chart.steps[step.index()].approves.is_some() => &[],
             [] => std::slice::from_ref(&self.chart.steps[step.index()].state),
             homes => homes,
         }
