@@ -39,9 +39,8 @@ use crate::model::{
     Forward, Function, FunctionKind, Insert, Limits, Local, Lost, Method, Observable, Otherwise,
     Permission, Position, Predicate, Receiver, Renamed, Retry, Run, Scope, Since, Starts, State,
     StateKind, Status, Step, StepKind, StepTools, StreakOf, Target, Template, TemplatePart, Tool,
-    ToolLine,
-    ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp, Variable,
-    VariableKind,
+    ToolLine, ToolSet, Transition, TransitionKind, Trigger, Type, TypeDef, TypeKind, UnaryOp,
+    Variable, VariableKind,
 };
 use crate::semantics::MICROSTEPS;
 use crate::structure::{self, EntrySet, Shape, Tree};
@@ -49,8 +48,7 @@ use crate::tables::{
     ChoiceRow, ClientRow, ComputedLimitRow, Dispatch, EachRow, EventRow, FailureRow, LimitsRow,
     PermissionRow, Reacts, RenameRow, RenamedRow, Route, Rows, Span, StartsRow, StateRow,
     StateRowKind, StepRow, StepRowKind, Summary, Tables, Text, ToolLineRow, ToolRow, TransitionRow,
-    TriggerRow,
-    TypeRow, TypedRow, WalkRow, millionths,
+    TriggerRow, TypeRow, TypedRow, WalkRow, millionths,
 };
 use alloc::boxed::Box;
 use alloc::string::String;

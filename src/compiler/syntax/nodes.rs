@@ -5,8 +5,7 @@ pub use chartc_core::model::Lost;
 use super::source::{Ident, Span, Spanned};
 use super::{
     Action, Block, Comment, Ends, Expr, Forward, Limit, Noted, Param, Path, Policy, Template,
-    ToolSum,
-    TypeExpr,
+    ToolSum, TypeExpr,
 };
 
 /// An item of a state's body.

@@ -189,7 +189,9 @@ const fn is_upper(kind: NameKind) -> bool {
 /// Checks the form of a new name, in the language of its declaration. Returns a description of the required form if it does not fit.
 fn refused(name: &str, kind: NameKind, language: Language) -> Option<&'static str> {
     let (fits, wanted) = match (language, is_upper(kind)) {
-        (Language::Chart, _) if kind == NameKind::State => (is_word(name), "of letters, digits and `_`"),
+        (Language::Chart, _) if kind == NameKind::State => {
+            (is_word(name), "of letters, digits and `_`")
+        }
         (Language::Chart, true) => (is_upper_camel(name), "UpperCamel"),
         (Language::Chart, false) => (is_lower_snake(name), "lower_snake"),
         (Language::Other, _) => {

@@ -623,9 +623,7 @@ fn names_that_mean_something_to_the_server_are_only_names() {
 #[test]
 fn each_client_has_its_own_limits_of_runs_and_events() {
     let folder = charts("shares");
-    let args = [
-        "--store", "s.db", "--token-env", "OTHER", "--max-runs", "2", "--max-events", "3",
-    ];
+    let args = ["--store", "s.db", "--token-env", "OTHER", "--max-runs", "2", "--max-events", "3"];
     let server = Server::new(&folder, &args);
     let (one, other) = (server.client(), server.other());
     let order = |client: &Client, run: &str| {

@@ -81,9 +81,7 @@ impl AccessRules {
             Some(shown) if self.people.is(shown) => Ok(Visitor::Person),
             Some(shown) => match self.client(shown) {
                 Some(client) => Ok(Visitor::Client(client)),
-                None => {
-                    Err(outside(StatusCode::UNAUTHORIZED, "token", "the token is another one"))
-                }
+                None => Err(outside(StatusCode::UNAUTHORIZED, "token", "the token is another one")),
             },
             None => Err(outside(
                 StatusCode::UNAUTHORIZED,
@@ -95,9 +93,12 @@ impl AccessRules {
 
     /// The client whose token this is. All are compared, so that the time does not tell which one came near.
     fn client(&self, shown: &[u8]) -> Option<Client> {
-        self.clients.iter().fold(None, |found, (client, token)| {
-            if token.is(shown) { Some(client.clone()) } else { found }
-        })
+        self.clients.iter().fold(
+            None,
+            |found, (client, token)| {
+                if token.is(shown) { Some(client.clone()) } else { found }
+            },
+        )
     }
 
     /// Whether a host, with or without a port, is one of `hosts`.
@@ -213,7 +214,8 @@ mod tests {
     fn pass(uri: &str, headers: &[(&str, &str)]) -> Result<Visitor, &'static str> {
         let token = |text| Token::new(text).expect("a token");
         let hosts = vec!["localhost".to_owned(), "[::1]".to_owned()];
-        let gate = AccessRules { clients: vec![(None, token(TOKEN))], people: token(PEOPLE), hosts };
+        let gate =
+            AccessRules { clients: vec![(None, token(TOKEN))], people: token(PEOPLE), hosts };
         let mut request = Request::builder().uri(uri);
         for (name, value) in headers {
             request = request.header(*name, *value);

@@ -202,8 +202,7 @@ impl Runs {
         }
         let (params, inputs) = (&order.params, &order.inputs);
         let client_name = client.as_deref();
-        let request =
-            RunRequest { chart: &offer.name, params, inputs, turns, client: client_name };
+        let request = RunRequest { chart: &offer.name, params, inputs, turns, client: client_name };
         let given = (self.note)(&request);
         let _one = self.beginning.lock().await;
         let name = run.clone();

@@ -371,10 +371,7 @@ impl Saved {
             current,
             sent: self.sent.iter().map(|values| given(values)).collect(),
             finals: finals.collect(),
-            last_result: LastResult {
-                text: self.last_result.clone(),
-                failed: self.last_failed,
-            },
+            last_result: LastResult { text: self.last_result.clone(), failed: self.last_failed },
             calls: Calls::of(open, ended),
             gathered,
         };

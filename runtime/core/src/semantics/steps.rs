@@ -29,8 +29,8 @@ use crate::machine::{
 use crate::program::{Block, Bound, Caller, Program};
 use crate::store::{Fan, Occurrence, Part, Question, Store, Underway};
 use crate::tables::{
-    EachRow, FailureKind, FailureRow, Lost, Span, StartsRow, StepRow, StepRowKind, Tables, ToolLineRow,
-    TriggerRow,
+    EachRow, FailureKind, FailureRow, Lost, Span, StartsRow, StepRow, StepRowKind, Tables,
+    ToolLineRow, TriggerRow,
 };
 
 impl<P: Program> Stepper<P> {

@@ -64,7 +64,10 @@ fn keeper(
             } else {
                 code!("&{value}", value = writer.json(answer.clone()))
             };
-            body += code!("self.last_result = calls::LastResult::of(generated::shown({value}));\n", value);
+            body += code!(
+                "self.last_result = calls::LastResult::of(generated::shown({value}));\n",
+                value
+            );
         }
         if let Some(id) = row.into {
             body += into(context, &mut writer, id, answer.clone());

@@ -207,9 +207,7 @@ fn bare(expr: &Expr, at: PrintContext) -> String {
 fn within_in(of: &Expr) -> Option<String> {
     match &of.kind {
         ExprKind::Name(name) => Some(state_name(name)),
-        ExprKind::Field(of, name) => {
-            Some(format!("{}.{}", within_in(of)?, state_name(&name.node)))
-        }
+        ExprKind::Field(of, name) => Some(format!("{}.{}", within_in(of)?, state_name(&name.node))),
         _ => None,
     }
 }

@@ -142,7 +142,8 @@ fn serving<R>(file: &Path, client: impl AsyncFnOnce(Arc<Runs>, std::net::SocketA
         let runs = Arc::new(Runs::new(engine, feed, offers, limits, note));
         let token = |text| Token::new(text).expect("a token");
         let hosts = vec!["localhost".to_owned()];
-        let access = AccessRules { clients: vec![(None, token(TOKEN))], people: token(PEOPLE), hosts };
+        let access =
+            AccessRules { clients: vec![(None, token(TOKEN))], people: token(PEOPLE), hosts };
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         tokio::select! {

@@ -88,9 +88,10 @@ impl Writer<'_> {
                 let call = view("self.advice(view)".into()).using(Use::Program);
                 self.tries(call.using(Use::Allocator), Type::Text, Error::Failure)
             }
-            Observable::LastResult => {
-                Code::place(Fragment::from("self.last_result.text").using(Use::Allocator), Type::Text)
-            }
+            Observable::LastResult => Code::place(
+                Fragment::from("self.last_result.text").using(Use::Allocator),
+                Type::Text,
+            ),
             Observable::LastFailed => Code::owned(
                 Fragment::from("self.last_result.failed").using(Use::Allocator),
                 Type::Bool,
