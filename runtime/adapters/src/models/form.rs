@@ -205,7 +205,22 @@ impl Schema {
     /// A copy in which all properties are required, as OpenAI's strict mode demands. Optional ones already allow `null`.
     pub(super) fn all_required(&self) -> Value {
         let mut schema = self.0.clone();
-        require_all(&mut schema);
+        each_part(&mut schema, &|part| {
+            if let Some(properties) = part.get("properties").and_then(Value::as_object) {
+                let names: Vec<String> = properties.keys().cloned().collect();
+                part.insert("required".into(), json!(names));
+            }
+        });
+        schema
+    }
+
+    /// A copy without ranges of numbers, which Anthropic refuses. The words of the question say them, and the answer is checked.
+    pub(super) fn without_ranges(&self) -> Value {
+        let mut schema = self.0.clone();
+        each_part(&mut schema, &|part| {
+            part.remove("minimum");
+            part.remove("maximum");
+        });
         schema
     }
 
@@ -252,22 +267,20 @@ fn is_closed(schema: &Value) -> bool {
     !is_open && says_something && subschemas(map).all(is_closed)
 }
 
-fn require_all(schema: &mut Value) {
+/// Changes the schema and those in it.
+fn each_part(schema: &mut Value, change: &dyn Fn(&mut Map<String, Value>)) {
     let Some(map) = schema.as_object_mut() else { return };
-    if let Some(properties) = map.get("properties").and_then(Value::as_object) {
-        let names: Vec<String> = properties.keys().cloned().collect();
-        map.insert("required".into(), json!(names));
-    }
+    change(map);
     for key in ["properties", "$defs"] {
         if let Some(inner) = map.get_mut(key).and_then(Value::as_object_mut) {
-            inner.values_mut().for_each(require_all);
+            inner.values_mut().for_each(|part| each_part(part, change));
         }
     }
     if let Some(inner) = map.get_mut("anyOf").and_then(Value::as_array_mut) {
-        inner.iter_mut().for_each(require_all);
+        inner.iter_mut().for_each(|part| each_part(part, change));
     }
     if let Some(items) = map.get_mut("items") {
-        require_all(items);
+        each_part(items, change);
     }
 }
 
@@ -284,6 +297,23 @@ fn references(schema: &Value, out: &mut Vec<String>) {
 mod tests {
     use super::Schema;
     use serde_json::json;
+
+    #[test]
+    fn ranges_are_left_out_at_any_depth() {
+        let ranged = json!({"type": "integer", "minimum": 1, "maximum": 9});
+        let schema = json!({
+            "type": "object",
+            "properties": {"minimum": ranged, "list": {"type": "array", "items": ranged}, "maybe": {"anyOf": [ranged, {"type": "null"}]}},
+            "$defs": {"Party": {"type": "object", "properties": {"maximum": ranged}}},
+        });
+        let plain = json!({"type": "integer"});
+        let expected = json!({
+            "type": "object",
+            "properties": {"minimum": plain, "list": {"type": "array", "items": plain}, "maybe": {"anyOf": [plain, {"type": "null"}]}},
+            "$defs": {"Party": {"type": "object", "properties": {"maximum": plain}}},
+        });
+        assert_eq!(Schema::new(schema).without_ranges(), expected);
+    }
 
     #[test]
     fn what_leaves_something_open_is_not_closed() {

@@ -142,7 +142,7 @@ fn write_anthropic(request: &Request) -> Written {
     });
     // Anthropic refuses open and recursive schemas. The system message describes the form in words in any case.
     if form.schema.is_closed() && !form.schema.is_recursive() {
-        let schema = form.schema.json();
+        let schema = form.schema.without_ranges();
         body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
     }
     if let Some(temperature) = temperature {

@@ -35,6 +35,7 @@ use crate::rules::{
     WRONG_TYPE, conflicting_fields, disabled_agent, duplicate_name, legacy, missing_field,
     unused_fragment,
 };
+use crate::syntax::diagnostic::{Diagnostic, Severity};
 use crate::syntax::source::{Ident, Span, Spanned};
 use crate::syntax::{ExprKind, InsertPosition};
 use std::collections::BTreeMap;
@@ -210,7 +211,9 @@ impl Reader<'_> {
             None => {
                 // A state machine alone can be drawn and checked.
                 if !self.escalate_misspelling(&fields, &["steps"]) && machine.is_none() {
-                    self.findings.push(missing_field::lacks("`workflow` needs `steps`", at));
+                    let message = "`workflow` has neither `steps` nor states: it does nothing";
+                    let finding = missing_field::lacks(message, at);
+                    self.findings.push(Diagnostic { severity: Severity::Warning, ..finding });
                 }
                 Vec::new()
             }
