@@ -273,11 +273,15 @@ fn each_part(schema: &mut Value, change: &dyn Fn(&mut Map<String, Value>)) {
     change(map);
     for key in ["properties", "$defs"] {
         if let Some(inner) = map.get_mut(key).and_then(Value::as_object_mut) {
-            inner.values_mut().for_each(|part| each_part(part, change));
+            for part in inner.values_mut() {
+                each_part(part, change);
+            }
         }
     }
     if let Some(inner) = map.get_mut("anyOf").and_then(Value::as_array_mut) {
-        inner.iter_mut().for_each(|part| each_part(part, change));
+        for part in inner {
+            each_part(part, change);
+        }
     }
     if let Some(items) = map.get_mut("items") {
         each_part(items, change);

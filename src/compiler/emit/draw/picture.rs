@@ -772,11 +772,13 @@ fn tool_line(chart: &Chart, line: &ToolLine) -> String {
     if let Some(most) = line.most {
         text.push_str(&format!(" up to {most}"));
     }
-    let guard = line.guard.as_ref().and_then(|guard| match &guard.kind {
+    let guard = line.guard.as_ref().and_then(|guard| {
+        if line.most.is_none() {
+            return Some(guard);
+        }
         // The first conjunct is the bound.
-        ExprKind::Binary(BinaryOp::And, _, rest) if line.most.is_some() => Some(&**rest),
-        _ if line.most.is_some() => None,
-        _ => Some(guard),
+        let ExprKind::Binary(BinaryOp::And, _, rest) = &guard.kind else { return None };
+        Some(&**rest)
     });
     if let Some(guard) = guard {
         text.push_str(&format!(

@@ -101,11 +101,11 @@ pub(super) fn within(range: Option<&Within>) -> String {
 
 /// Writes a constant number.
 pub(super) fn number(value: &Value) -> String {
-    match value {
-        Value::Int(n) => n.to_string(),
-        Value::Float(x) => format!("{x:?}"),
-        other => format!("{other:?}"),
+    if let Value::Float(x) = value {
+        return format!("{x:?}");
     }
+    // An integer is shown as such.
+    chartc_core::expr::format::str(value).unwrap_or_default()
 }
 
 /// Writes documentation.
