@@ -6,21 +6,21 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 67410),
-    ("src", 26537),
-    ("runtime/core/src", 21758),
-    ("runtime/src", 15391),
+    ("src/compiler", 67719),
+    ("src", 26571),
+    ("runtime/core/src", 22078),
+    ("runtime/src", 15439),
     ("runtime/store/src", 3255),
     ("runtime/world/src", 10082),
-    ("runtime/adapters/src", 8524),
+    ("runtime/adapters/src", 8598),
 ];
 
 /// Files at most.
 const FILES: usize = 472;
 /// A function has at most so many lines of code, with few exceptions: [`LONG`] of them, and none is longer than [`LONGEST`].
 const FUNCTION: usize = 60;
-const LONG: usize = 37;
-const LONGEST: usize = 124;
+const LONG: usize = 40;
+const LONGEST: usize = 125;
 
 fn is_product(file: &str) -> bool {
     !file.ends_with("/tests.rs") && !file.contains("/tests/")

@@ -134,9 +134,6 @@ fn passed<'c>(
     call.arguments.get(nth)
 }
 
-/// The reason for the failure of a tool call that a person refused.
-pub const REFUSED: &str = "refused by a person";
-
 /// What `last_result` and `last_failed` say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LastResult {

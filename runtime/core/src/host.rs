@@ -1,7 +1,6 @@
 //! The interface by which a host drives a machine, interpreted or generated.
 
 use crate::arena::{ChoiceId, EventId, StateId, StepId, ToolId};
-pub use crate::calls::REFUSED;
 use crate::machine::{Fault, Input, Instant, Receipt, Receiver, Sink, StepKey};
 use crate::saved::{Saved, Unfit};
 use crate::store::Sent;
@@ -11,6 +10,9 @@ use crate::value::{Map, Value};
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+/// The reason for the failure of a tool call that a person refused.
+pub const REFUSED: &str = "refused by a person";
 
 /// A generated machine, with the enums of its chart's states and events.
 pub trait Typed: Machine {

@@ -19,7 +19,7 @@ use super::{Failure, Given, Notes, String, Vec};
 use crate::arena::{ChoiceId, ToolId};
 use crate::arena::{EventId, StepId, TransitionId};
 #[cfg(feature = "alloc")]
-use crate::calls::{Calls, LastResult, REFUSED};
+use crate::calls::{Calls, LastResult};
 #[cfg(feature = "alloc")]
 use crate::expr::{FromValue, IntoValue, Value};
 #[cfg(feature = "alloc")]
@@ -654,7 +654,7 @@ fn keep_call<C: Code>(chart: &mut C, bound: &Bound<PayloadOf<C>>) {
         }
         Bound::Refused(_) => {
             if let Some(last) = chart.last_result() {
-                *last = LastResult::failure(REFUSED);
+                *last = LastResult::failure(crate::host::REFUSED);
             }
         }
         _ => {}

@@ -23,7 +23,7 @@ use super::{act, fields, put};
 use crate::arena::{
     ChoiceId, EventId, FunctionId, PredicateId, StepId, ToolId, TransitionId, VarId,
 };
-use crate::calls::{LastResult, REFUSED};
+use crate::calls::LastResult;
 use crate::expr::quick::{Act, Scalars};
 use crate::expr::{
     self, Environment, EvalError, Fuel, Value, evaluate, evaluate_for, execute, field_text, fit,
@@ -122,7 +122,7 @@ impl<H: Host> Runner<H> {
             }
             Bound::Refused(caller) => {
                 self.data.more.calls.end(*caller);
-                self.data.more.last_result = LastResult::failure(REFUSED);
+                self.data.more.last_result = LastResult::failure(crate::host::REFUSED);
             }
             _ => {}
         }

@@ -81,7 +81,7 @@ impl<P: Program> Stepper<P> {
                 None => self.forbidden(key, tool, in_walk, sink),
             },
             Outcome::Call(tool, payload) if self.has_tools(step) => {
-                if self.may_use(key, tool) {
+                if self.permits_tool(key, tool) {
                     self.call_step_tool(key, tool, payload, sink);
                 } else {
                     self.forbidden(key, tool, in_walk, sink);
@@ -695,7 +695,7 @@ impl<P: Program> Stepper<P> {
         }
     }
 
-    pub(super) fn may_use(&mut self, key: StepKey, tool: ToolId) -> bool {
+    pub(super) fn permits_tool(&mut self, key: StepKey, tool: ToolId) -> bool {
         let mut found = false;
         self.each_step_tool(key, &mut |one| found |= one == tool);
         found
