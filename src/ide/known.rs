@@ -237,7 +237,7 @@ fn state<'c>(state: &'c State, note: Note<'c>) -> Decl<'c> {
 }
 
 fn step<'c>(step: &'c Step, note: Note<'c>) -> Decl<'c> {
-    let on = match &step.on {
+    let on = match step.on.as_deref() {
         None => String::new(),
         Some(EventPattern::Event(path, _)) => format!(" on {}", path.text()),
         Some(_) => " on turn".to_owned(),

@@ -69,7 +69,10 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
 
 /// Declares the data of its event that a step names: `on decides(post)`.
 pub(super) fn event_data(cx: &mut Cx<'_>, id: StepId) {
-    let Some(EventPattern::Event(path, names)) = &cx.step_nodes[id.index()].step.on else { return };
+    let Some(EventPattern::Event(path, names)) = cx.step_nodes[id.index()].step.on.as_deref()
+    else {
+        return;
+    };
     let Some(first) = names.first() else { return };
     transitions::refuse_twice(cx, names);
     let (_, bound) = transitions::payload(cx, path, names);
@@ -166,7 +169,7 @@ fn call(
 
 fn starts(cx: &mut Cx<'_>, step: &syntax::Step) -> Starts {
     let at_entry = matches!(&step.kind, syntax::StepKind::Run(run) if run.at_entry);
-    let Some(pattern) = &step.on else {
+    let Some(pattern) = step.on.as_deref() else {
         return if at_entry { Starts::OnEntry } else { Starts::InTurn };
     };
     let is_ask = matches!(step.kind, syntax::StepKind::Ask(_));

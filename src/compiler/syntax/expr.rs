@@ -223,8 +223,7 @@ struct Placeholders<'b> {
 
 impl Placeholders<'_> {
     fn end(&mut self, at: usize) -> Option<usize> {
-        let line = self.bytes.get(at..)?.iter().take(LONGEST_PLACEHOLDER);
-        let end = at + line.take_while(|b| **b != b'\n').count();
+        let end = self.bytes.len().min(at + LONGEST_PLACEHOLDER);
         let mut open = vec![Open::Brace];
         // Whether an operand can stand here, and whether a text with escaped quotes is open.
         let (mut is_operand, mut is_escaped) = (true, false);
@@ -234,6 +233,8 @@ impl Placeholders<'_> {
             let in_text = open.last() == Some(&Open::Text);
             let mut width = 1;
             match byte {
+                b'\n' => return None,
+                b'\\' if next == Some(b'\n') => {}
                 b'\\' => {
                     width = 2;
                     is_operand = false;

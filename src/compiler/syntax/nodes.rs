@@ -242,7 +242,7 @@ pub struct Step {
     /// The kind of the step, with what its first line says.
     pub kind: StepKind,
     /// `on e(a)`: the events that start it, or `turn` (as [`EventPattern::Turn`]) for an `ask`.
-    pub on: Option<EventPattern>,
+    pub on: Option<Box<EventPattern>>,
     /// `each x in xs`.
     pub each: Option<Box<Each>>,
     /// `with CLIENT`.

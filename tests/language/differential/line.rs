@@ -136,7 +136,7 @@ impl Writer<'_> {
             27 => self.quiet(line, "on r.two(n)", Bound::Number),
             28 if taste.words => self.with(line, "on word(u, k)", Bound::Word),
             29 if taste.words => self.with(line, "on open(q)", Bound::Open),
-            30 if taste.words && which % 3 == 0 => self.plain(line, "on heard"),
+            30 if taste.words && which.is_multiple_of(3) => self.plain(line, "on heard"),
             30 if taste.words => self.with(line, "on batch(all)", Bound::Batch),
             31 if !taste.plain => self.quiet(line, "on **", Bound::Nothing),
             32..=39 if self.agent => self.agent_line(line, number),

@@ -101,7 +101,8 @@ impl Builder<'_> {
         let calls = matches!(kind, StepKind::Llm | StepKind::Ask(_));
         let step_syntax = syntax::Step {
             renamed: Vec::new(),
-            on: matches!(kind, StepKind::Ask(_)).then_some(EventPattern::Turn(step.name.span)),
+            on: matches!(kind, StepKind::Ask(_))
+                .then(|| Box::new(EventPattern::Turn(step.name.span))),
             each: None,
             name: step.name.clone(),
             kind,

@@ -375,7 +375,9 @@ impl Cx<'_> {
                     head.forward = if all { Forward::All } else { Forward::Nothing };
                 }
                 Rule::line_string | Rule::block_string => head.text = Some(self.template(&part)),
-                Rule::step_event => on = part.into_inner().next().map(|p| self.step_event(p)),
+                Rule::step_event => {
+                    on = part.into_inner().next().map(|p| Box::new(self.step_event(p)))
+                }
                 Rule::kw_exact => head.exact = true,
                 Rule::kw_always => head.always = true,
                 Rule::otherwise => head.otherwise = self.otherwise(part),
