@@ -25,7 +25,7 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   chartc intake support.chart --store runs.db --stream tickets --group agents --llm clients
-  chartc intake support.chart --store runs.db --redis redis://cache:6379/1 --stream tickets --group agents
+  chartc intake support.chart --store runs.db --redis redis://cache --stream tickets --group agents
   redis-cli XADD tickets '*' agent ada event reply data '{\"text\":\"hello\"}'
 
 Exit codes: 0 stopped by Ctrl-C or SIGTERM, 1 errors in the chart, 2 wrong usage, a store or a server that

@@ -205,8 +205,14 @@ impl<E: Send + Sync> Check<'_, E> {
         (self.go_on)()?;
         let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
         let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
-        let found = self.check_charts(&loaded, &lowered, &others, &diagnostics)?;
-        diagnostics.extend(found);
+        // Moved where possible: a chart may have a finding for each of its states.
+        for mut found in self.check_charts(&loaded, &lowered, &others, &diagnostics)? {
+            if diagnostics.is_empty() {
+                diagnostics = found;
+            } else {
+                diagnostics.append(&mut found);
+            }
+        }
         Ok(settle(loaded, lowered, &others, diagnostics, uses))
     }
 
@@ -217,7 +223,7 @@ impl<E: Send + Sync> Check<'_, E> {
         lowered: &[Arc<Lowered>],
         others: &[Arc<Lowered>],
         earlier: &[Diagnostic],
-    ) -> Result<Vec<Diagnostic>, E> {
+    ) -> Result<Vec<Vec<Diagnostic>>, E> {
         let named: BTreeMap<Span, &Chart> =
             lowered.iter().chain(others).map(|one| (one.map.name, &*one.chart)).collect();
         // A chart with an error is not explored, but the properties of the other charts are.
@@ -241,8 +247,7 @@ impl<E: Send + Sync> Check<'_, E> {
         (self.jobs)(lowered.len(), &|nth| {
             found[nth].get_or_init(|| shared.check(&lowered[nth], states[nth]));
         });
-        let all: Result<Vec<_>, E> = found.into_iter().filter_map(OnceLock::into_inner).collect();
-        Ok(all?.into_iter().flatten().collect())
+        found.into_iter().filter_map(OnceLock::into_inner).collect()
     }
 }
 

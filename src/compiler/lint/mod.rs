@@ -230,9 +230,7 @@ pub fn run<'l>(
         Context { chart, facts, runs, family, map, sources, full_prompts, all_read, flow };
     let mut all = Vec::new();
     for lint in lints.into_iter().filter(|l| lowered.whole || !l.needs_whole) {
-        let mut found = Vec::new();
-        (lint.run)(&context, &mut found);
-        all.append(&mut found);
+        (lint.run)(&context, &mut all);
     }
     all
 }

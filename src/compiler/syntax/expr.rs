@@ -234,9 +234,8 @@ impl Placeholders<'_> {
             let mut width = 1;
             match byte {
                 b'\n' => return None,
-                b'\\' if next == Some(b'\n') => {}
                 b'\\' => {
-                    width = 2;
+                    width = 1 + usize::from(next != Some(b'\n'));
                     is_operand = false;
                     is_escaped ^= !in_text && next == Some(b'"');
                 }

@@ -72,7 +72,7 @@ pub(super) fn step(
             Step::Give(*now, Input::Tick)
         }
         Act::Due => {
-            *now = deadline.filter(|d| d - *now < 1 << 40).unwrap_or(*now).max(*now);
+            *now = deadline.filter(|d| d.saturating_sub(*now) < 1 << 40).unwrap_or(*now).max(*now);
             Step::Give(*now, Input::Tick)
         }
         Act::Event(..) if chart.events.is_empty() => Step::Give(*now, Input::Turn),

@@ -155,11 +155,11 @@ fn what_cannot_reach_anybody_is_a_finding() {
     assert_eq!(
         found(text),
         [
-            "C0401 told: `told` has other data in `Main` (both declare the event with the same names and types)",
+            "C0401 told: `told` has other data in `Main` (both declare the event with the same names, types and ranges)",
             "C0102 late: `Main` has no event `late` (did you mean `laet`?)",
             "C0102 left: `Main` has no event `left` ()",
             "C0102 asks: `Child` has no event `asks` (did you mean `ask`?)",
-            "C0401 ask: `ask` has other data in `Child` (both declare the event with the same names and types)",
+            "C0401 ask: `ask` has other data in `Child` (both declare the event with the same names, types and ranges)",
             "C0102 d: no `run` step `d` ()",
             "C0202 h: `h` runs no chart, and takes no events (events go to the chart itself, to a `run` step, or to `parent`)",
         ]
