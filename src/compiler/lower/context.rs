@@ -137,6 +137,7 @@ pub(super) struct Asked {
 }
 
 /// A value of an event that a question is asked on.
+#[derive(Clone)]
 pub(super) struct EventDatum {
     pub(super) name: String,
     pub(super) place: (Span, NameKind),

@@ -67,8 +67,13 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         answer(&node.step.items, node.step.each.is_some(), returns);
 }
 
-/// Declares the data of its event that a step names: `on decides(post)`.
+/// Declares the data of its event that a step names: `on decides(post)`. A step that approves a tool call shows those of its caller.
 pub(super) fn event_data(cx: &mut Cx<'_>, id: StepId) {
+    if let Some(caller) = cx.chart.steps[id.index()].approves {
+        let data = cx.names.asked.data.get(&caller).cloned();
+        cx.names.asked.data.extend(data.map(|data| (id, data)));
+        return;
+    }
     let Some(EventPattern::Event(path, names)) = cx.step_nodes[id.index()].step.on.as_deref()
     else {
         return;

@@ -155,7 +155,8 @@ fn ask(cx: &mut Cx<'_>, caller: StepId, tool: ToolId, text: &syntax::Template) {
         let value = of(ExprKind::Payload(nth as u32), param.ty);
         let variable = asked::add(cx, &[id], (&param.name, span), value);
         let datum = EventDatum { name: param.name, place: (span, NameKind::Param), variable };
-        cx.names.asked.data.entry(id).or_default().push(datum);
+        // Before the data of the event that starts the caller: an argument hides a name of the event.
+        cx.names.asked.data.entry(id).or_default().insert(nth, datum);
     }
     let mut env = Env::at(state);
     env.question = Some(id);

@@ -25,4 +25,5 @@ cases! { "step_tools.cases":
     the_timeout_of_the_step_goes_on_while_the_person_is_asked
     each_wanted_call_counts_also_one_that_is_refused
     a_bound_and_a_question_apply_together
+    the_question_shows_the_event_that_started_the_step
 }
