@@ -6,7 +6,7 @@ use test_support::project::read;
 
 /// Lines of code of each part at most, without comments, blank lines and tests.
 const PARTS: &[(&str, usize)] = &[
-    ("src/compiler", 67734),
+    ("src/compiler", 67739),
     ("src", 26571),
     ("runtime/core/src", 22078),
     ("runtime/src", 15439),

@@ -230,7 +230,14 @@ pub fn run<'l>(
         Context { chart, facts, runs, family, map, sources, full_prompts, all_read, flow };
     let mut all = Vec::new();
     for lint in lints.into_iter().filter(|l| lowered.whole || !l.needs_whole) {
-        (lint.run)(&context, &mut all);
+        // Lints look at what they have found themselves. The first findings are moved: a chart may have one for each of its states.
+        let mut found = Vec::new();
+        (lint.run)(&context, &mut found);
+        if all.is_empty() {
+            all = found;
+        } else {
+            all.append(&mut found);
+        }
     }
     all
 }

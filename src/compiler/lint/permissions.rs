@@ -109,7 +109,6 @@ const TOLD: usize = 64;
 
 fn find_unused_permission(context: &Context<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let Context { chart, facts, map, .. } = context;
-    let before = diagnostics.len();
     for (row, permission) in chart.permissions.iter().enumerate() {
         // Another rule reports states that are never entered. In an agent, a row from a state to itself says that the agent may stay.
         let stays = permission.from == Some(permission.to) && is_yaml(context);
@@ -133,7 +132,7 @@ fn find_unused_permission(context: &Context<'_>, diagnostics: &mut Vec<Diagnosti
                     (moves && here && !transition.targets.is_empty()).then_some(id)
                 };
                 let found = rules::UNUSED_PERMISSION.at(map.permissions[row], message);
-                let shown = if diagnostics.len() - before < TOLD { SHOWN_MOVES } else { 0 };
+                let shown = if diagnostics.len() < TOLD { SHOWN_MOVES } else { 0 };
                 let ways = chart.transitions.iter().enumerate().filter_map(leaves).take(shown);
                 ways.fold(found, |found, id| {
                     let goal = chart.transition(id).targets.first();
