@@ -376,7 +376,7 @@ impl Cx<'_> {
                 }
                 Rule::line_string | Rule::block_string => head.text = Some(self.template(&part)),
                 Rule::step_event => {
-                    on = part.into_inner().next().map(|p| Box::new(self.step_event(p)))
+                    on = part.into_inner().next().map(|p| Box::new(self.step_event(p)));
                 }
                 Rule::kw_exact => head.exact = true,
                 Rule::kw_always => head.always = true,
