@@ -45,13 +45,14 @@ const lines = {
       { name: 'entity.name.type.chart', match: `${isReserved}[a-z_]\\w*` },
     ],
   },
-  params: brackets('parameters', '\\(', '\\)', ['comments', 'param', 'default', 'type-of', 'punctuation']),
+  params: brackets('parameters', '\\(', '\\)', ['comments', 'param', 'default', 'type-of', 'range', 'punctuation']),
   param: match(`(${name})(?=\\s*:)`, 'variable.parameter'),
+  range: { patterns: [keyword(word('in'), 'keyword.operator.word'), ...include('numbers', 'operators')] },
   default: {
     begin: '=', beginCaptures: { 0: scoped('keyword.operator.assignment') },
     end: '(?=[,)])', patterns: include('value'),
   },
-  entries: { patterns: [...include('comments', 'param', 'type-of', 'punctuation'), { name: 'variable.other.enummember.chart', match: `${name}` }] },
+  entries: { patterns: [...include('comments', 'param', 'type-of', 'range', 'punctuation'), { name: 'variable.other.enummember.chart', match: `${name}` }] },
 
   // What stands outside charts, and may stand in them.
   shared: {
