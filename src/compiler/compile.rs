@@ -28,7 +28,7 @@ use crate::lint::family::Family;
 use crate::lint::{self, LINTS, Lint};
 use crate::lower::test::Test;
 use crate::lower::{Lowered, SourceMap, Use, lower};
-use crate::syntax::diagnostic::{Diagnostic, Severity, Stage};
+use crate::syntax::diagnostic::{self, Diagnostic, Severity, Stage};
 use crate::syntax::source::{FileId, Sources, Span};
 use crate::{confusables, rules, syntax};
 use chartc_core::arena::StepId;
@@ -205,13 +205,8 @@ impl<E: Send + Sync> Check<'_, E> {
         (self.go_on)()?;
         let lowered: Vec<Arc<Lowered>> = lowered.into_iter().map(Arc::new).collect();
         let others: Vec<Arc<Lowered>> = others.into_iter().map(Arc::new).collect();
-        // Moved where possible: a chart may have a finding for each of its states.
-        for mut found in self.check_charts(&loaded, &lowered, &others, &diagnostics)? {
-            if diagnostics.is_empty() {
-                diagnostics = found;
-            } else {
-                diagnostics.append(&mut found);
-            }
+        for found in self.check_charts(&loaded, &lowered, &others, &diagnostics)? {
+            diagnostic::join(&mut diagnostics, found);
         }
         Ok(settle(loaded, lowered, &others, diagnostics, uses))
     }

@@ -43,7 +43,7 @@ use crate::analysis::turn::flow::Flow;
 use crate::explore::Runs;
 use crate::lower::{Lowered, SourceMap};
 use crate::rules;
-use crate::syntax::diagnostic::{Diagnostic, Rule, Severity, Stage};
+use crate::syntax::diagnostic::{self, Diagnostic, Rule, Severity, Stage};
 use crate::syntax::source::{Sources, Span};
 use chartc_core::arena::{StateId, TransitionId};
 use chartc_core::model::Chart;
@@ -230,14 +230,10 @@ pub fn run<'l>(
         Context { chart, facts, runs, family, map, sources, full_prompts, all_read, flow };
     let mut all = Vec::new();
     for lint in lints.into_iter().filter(|l| lowered.whole || !l.needs_whole) {
-        // Lints look at what they have found themselves. The first findings are moved: a chart may have one for each of its states.
+        // A list of its own, because some lints read their earlier findings.
         let mut found = Vec::new();
         (lint.run)(&context, &mut found);
-        if all.is_empty() {
-            all = found;
-        } else {
-            all.append(&mut found);
-        }
+        diagnostic::join(&mut all, found);
     }
     all
 }

@@ -67,7 +67,8 @@ pub(super) fn signature(cx: &mut Cx<'_>, id: StepId) {
         answer(&node.step.items, node.step.each.is_some(), returns);
 }
 
-/// Declares the data of its event that a step names: `on decides(post)`. A step that approves a tool call shows those of its caller.
+/// Declares the names that a step gives to the data of its event: `on decides(post)`. A question about a tool call reads them as the step
+/// does whose model makes the call.
 pub(super) fn event_data(cx: &mut Cx<'_>, id: StepId) {
     if let Some(caller) = cx.chart.steps[id.index()].approves {
         let data = cx.names.asked.data.get(&caller).cloned();

@@ -155,7 +155,7 @@ fn ask(cx: &mut Cx<'_>, caller: StepId, tool: ToolId, text: &syntax::Template) {
         let value = of(ExprKind::Payload(nth as u32), param.ty);
         let variable = asked::add(cx, &[id], (&param.name, span), value);
         let datum = EventDatum { name: param.name, place: (span, NameKind::Param), variable };
-        // Before the data of the event that starts the caller: an argument hides a name of the event.
+        // In front, where it is found first: an argument hides data of the event that have the same name.
         cx.names.asked.data.entry(id).or_default().insert(nth, datum);
     }
     let mut env = Env::at(state);

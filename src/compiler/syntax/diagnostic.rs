@@ -202,6 +202,15 @@ impl Diagnostic {
     }
 }
 
+/// Adds findings to others. The first are moved and not copied: a chart may have one for each of its states.
+pub fn join(all: &mut Vec<Diagnostic>, mut found: Vec<Diagnostic>) {
+    if all.is_empty() {
+        *all = found;
+    } else {
+        all.append(&mut found);
+    }
+}
+
 /// The greatest length in bytes of a name that is compared: the time of a comparison is the product of the lengths.
 const LONGEST_COMPARED: usize = 200;
 

@@ -7,6 +7,7 @@ cases! { "started.cases":
     another_attempt_shows_the_same_and_the_last_failure_takes_the_error_line
     leaving_the_state_cancels_the_step
     the_timeout_of_the_step_counts_from_the_event
+    a_timeout_in_brackets_may_be_its_first_line
     a_line_takes_the_event_before_the_step
     a_person_is_asked_on_an_event
     a_tool_is_called_on_an_event
